@@ -1,0 +1,1 @@
+//! DEFLATE, zlib and gzip (skeleton).

@@ -1,0 +1,1 @@
+//! A static web server and compression middleware.

@@ -1,0 +1,3 @@
+//! The `laneflate` program.
+
+fn main() {}
