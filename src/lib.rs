@@ -1,1 +1,32 @@
 //! A static web server and compression middleware.
+//!
+//! The crate is read along the way of one request:
+//!
+//! ```text
+//!  socket ─ server::conn ─ hyper ─ service ─┬─ source        bytes of the file, its sidecars, from cache or disk
+//!                                           ├─ conditional   304, 412
+//!                                           ├─ range         206, 416
+//!                                           ├─ negotiate     Accept-Encoding -> coding
+//!                                           ├─ policy        may this response be coded? if not, why
+//!                                           └─ encode        store, sidecar or encoder -> body
+//! ```
+//!
+
+#![forbid(unsafe_code)]
+
+pub mod access_log;
+pub mod body;
+pub mod cli;
+pub mod conditional;
+pub mod config;
+pub mod encode;
+pub mod error_page;
+pub mod headers;
+pub mod metrics;
+pub mod mime;
+pub mod negotiate;
+pub mod policy;
+pub mod range;
+pub mod server;
+pub mod service;
+pub mod source;
