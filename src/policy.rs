@@ -141,6 +141,7 @@ const TYPES: &[&str] = &[
     "application/toml",
     "application/graphql",
     "application/sql",
+    "application/x-sql",
     "application/n-quads",
     "application/n-triples",
     "application/trig",
