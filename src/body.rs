@@ -8,7 +8,8 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use http_body::{Body as HttpBody, Frame, SizeHint};
 
-use crate::encode::{Decoded, Encoded};
+use crate::encode::body::Encoded;
+use crate::encode::decode::Decoded;
 use crate::source::FileBody;
 
 /// The body of a response.
@@ -23,10 +24,10 @@ pub enum Body {
     File(FileBody),
     /// Pieces one after another: the parts of several ranges.
     Pieces(VecDeque<Piece>),
-    /// A file coded on the fly.
-    Coded(Box<Encoded<FileBody>>),
-    /// A coded file inflated on the fly.
-    Decoded(Box<Decoded<FileBody>>),
+    /// Another body, coded on the fly.
+    Coded(Box<Encoded<Body>>),
+    /// Another body, which is coded, decoded on the fly.
+    Decoded(Box<Decoded<Body>>),
 }
 
 /// A piece of a body made of several.

@@ -115,11 +115,11 @@ async fn respond(
     shared: Arc<Shared>,
 ) -> Result<Response<Outgoing>, Infallible> {
     let number = state.begin_request();
-    let outgoing = Outgoing::begin(&request, state, &shared);
-    let reply = shared.files.answer(&request, outgoing.started()).await;
-    let http1 = request.version() < Version::HTTP_2;
+    let outgoing = Outgoing::begin(&request, state, shared);
+    let last = number >= outgoing.shared().limits.keepalive_requests && request.version() < Version::HTTP_2;
+    let reply = outgoing.shared().files.answer(&request, outgoing.state().now()).await;
     let mut response = outgoing.finish(reply);
-    if http1 && number >= shared.limits.keepalive_requests {
+    if last {
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
     Ok(response)
