@@ -1,0 +1,83 @@
+//! Precompressed files beside an original: `page.html.zst`, `page.html.br`, `page.html.gz`.
+
+use std::collections::HashSet;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use super::coded_head;
+use super::file::Stamp;
+use super::resource::Representation;
+use crate::config::Sidecars;
+use crate::encode::Coding;
+
+/// Sidecars whose refusal is remembered as logged; beyond it some are logged again.
+const LOGGED_MAX: usize = 1024;
+
+/// Decides about sidecars, and logs each refusal once.
+#[derive(Debug)]
+pub(super) struct SidecarRules {
+    sidecars: Sidecars,
+    logged: Mutex<HashSet<PathBuf>>,
+}
+
+impl SidecarRules {
+    pub(super) fn new(sidecars: Sidecars) -> Self {
+        Self { sidecars, logged: Mutex::default() }
+    }
+
+    /// The name of the sidecar of `original` in `coding`, if one is to be looked for.
+    pub(super) fn name(&self, original: &Path, coding: Coding) -> Option<PathBuf> {
+        if self.sidecars == Sidecars::Off || is_coded(original) {
+            return None;
+        }
+        let mut name = OsString::from(original);
+        name.push(".");
+        name.push(coding.extension()?);
+        Some(name.into())
+    }
+
+    /// Whether the sidecar may stand for the original, whose stamp is `None` where there is none.
+    pub(super) fn accept(
+        &self,
+        name: &Path,
+        coding: Coding,
+        sidecar: &Representation,
+        original: Option<&Stamp>,
+    ) -> bool {
+        let is_stale = original.is_some_and(|original| sidecar.modified() < original.modified());
+        if is_stale && self.sidecars == Sidecars::Fresh {
+            self.log(name, &"it is older than its original");
+            return false;
+        }
+        match coded_head::check(coding, &sidecar.data, sidecar.len()) {
+            Ok(()) => true,
+            Err(flaw) => {
+                self.log(name, &flaw);
+                false
+            }
+        }
+    }
+
+    fn log(&self, name: &Path, reason: &dyn std::fmt::Display) {
+        let mut logged = self.logged.lock().unwrap_or_else(PoisonError::into_inner);
+        if logged.contains(name) {
+            return;
+        }
+        if logged.len() == LOGGED_MAX {
+            logged.clear();
+        }
+        logged.insert(name.to_owned());
+        tracing::warn!("the sidecar {} is not used: {reason}", name.display());
+    }
+}
+
+/// Whether a name ends as sidecars do: `page.html.gz` has no sidecars itself.
+fn is_coded(name: &Path) -> bool {
+    let Some(extension) = name.extension() else { return false };
+    Coding::ALL
+        .iter()
+        .filter_map(|coding| coding.extension())
+        .any(|coded| extension.as_bytes() == coded.as_bytes())
+}
