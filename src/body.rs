@@ -1,6 +1,7 @@
 //! The body of a response: one type for everything that the static service answers with.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -13,7 +14,7 @@ use crate::encode::decode::Decoded;
 use crate::source::FileBody;
 
 /// The body of a response.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub enum Body {
     /// Nothing.
     #[default]
@@ -37,6 +38,20 @@ pub enum Piece {
     Bytes(Bytes),
     /// A span of a file.
     File(FileBody),
+}
+
+impl fmt::Debug for Body {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match self {
+            Self::Empty => "empty",
+            Self::Bytes(_) => "bytes",
+            Self::File(_) => "file",
+            Self::Pieces(_) => "pieces",
+            Self::Coded(_) => "coded",
+            Self::Decoded(_) => "decoded",
+        };
+        f.debug_struct("Body").field("kind", &kind).field("size", &self.size_hint()).finish()
+    }
 }
 
 impl Body {

@@ -27,14 +27,6 @@ pub struct Counters {
     pub accepted: Counter,
     /// Connections ended, in whatever way.
     pub closed: Counter,
-    /// Coded bodies that the compress-once store had.
-    pub store_hits: Counter,
-    /// Coded bodies that it did not have.
-    pub store_misses: Counter,
-    /// Files that the cache of open files had.
-    pub file_hits: Counter,
-    /// Files that it did not have.
-    pub file_misses: Counter,
     by_class: [Counter; CLASSES.len()],
     by_coding: [Counter; REPRESENTATIONS],
     bytes_before: [Counter; REPRESENTATIONS],
@@ -57,6 +49,10 @@ pub struct Registry {
 pub struct Snapshot {
     /// Name of the set of kernels that the codec runs on.
     pub kernels: &'static str,
+    /// Coded bodies that the compress-once store had.
+    pub store_hits: u64,
+    /// Coded bodies that it did not have.
+    pub store_misses: u64,
     /// Bytes in the compress-once store.
     pub store_bytes: u64,
     /// Lines that the access log dropped.
@@ -153,14 +149,9 @@ impl Registry {
 
         let store = "laneflate_store_lookups_total";
         page.family(store, "counter", "Lookups in the compress-once store.");
-        page.labelled(store, "result", "hit", self.sum(|c| &c.store_hits));
-        page.labelled(store, "result", "miss", self.sum(|c| &c.store_misses));
+        page.labelled(store, "result", "hit", now.store_hits);
+        page.labelled(store, "result", "miss", now.store_misses);
         page.single("laneflate_store_bytes", "gauge", "Bytes in the compress-once store.", now.store_bytes);
-
-        let files = "laneflate_file_cache_lookups_total";
-        page.family(files, "counter", "Lookups in the cache of open files.");
-        page.labelled(files, "result", "hit", self.sum(|c| &c.file_hits));
-        page.labelled(files, "result", "miss", self.sum(|c| &c.file_misses));
 
         let lost = "laneflate_access_log_lost_lines_total";
         page.single(lost, "counter", "Lines that the access log dropped.", now.log_lines_lost);
@@ -269,19 +260,12 @@ mod tests {
     }
 
     #[test]
-    fn caches_and_what_is_known_at_the_scrape_are_told() {
-        let registry = Registry::new(1);
-        let counters = registry.worker(0);
-        counters.store_hits.add(1);
-        counters.store_misses.add(2);
-        counters.file_hits.add(3);
-        counters.file_misses.add(4);
-        let page = render(&registry, Snapshot { kernels: "avx2", store_bytes: 5, log_lines_lost: 6 });
+    fn what_is_known_at_the_scrape_is_told() {
+        let now = Snapshot { kernels: "avx2", store_hits: 1, store_misses: 2, store_bytes: 5, log_lines_lost: 6 };
+        let page = render(&Registry::new(1), now);
         for line in [
             "laneflate_store_lookups_total{result=\"hit\"} 1",
             "laneflate_store_lookups_total{result=\"miss\"} 2",
-            "laneflate_file_cache_lookups_total{result=\"hit\"} 3",
-            "laneflate_file_cache_lookups_total{result=\"miss\"} 4",
             "laneflate_store_bytes 5",
             "laneflate_access_log_lost_lines_total 6",
             concat!("laneflate_info{version=\"", env!("CARGO_PKG_VERSION"), "\",kernels=\"avx2\"} 1"),

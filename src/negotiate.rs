@@ -86,6 +86,11 @@ impl Accepted {
         self.identity_quality() > 0
     }
 
+    /// How much the client wants a coding, or identity (`None`), in thousandths; 0 forbids it.
+    pub fn quality(&self, item: Option<Coding>) -> u16 {
+        item.map_or_else(|| self.identity_quality(), |coding| self.coding_quality(coding))
+    }
+
     /// The acceptable representations among `offered` and identity, best first; empty where nothing is acceptable.
     ///
     /// The highest quality comes first. Between equals, codings keep the order of `offered` and precede identity.
@@ -93,7 +98,7 @@ impl Accepted {
         let mut ranked = Ranked::default();
         let mut qualities = [0; Coding::ALL.len() + 1];
         for &coding in offered {
-            ranked.insert(&mut qualities, Some(coding), self.quality(coding));
+            ranked.insert(&mut qualities, Some(coding), self.coding_quality(coding));
         }
         ranked.insert(&mut qualities, None, self.identity_quality());
         ranked
@@ -120,7 +125,7 @@ impl Accepted {
         *slot = (*slot).max(Some(quality));
     }
 
-    fn quality(&self, coding: Coding) -> u16 {
+    fn coding_quality(&self, coding: Coding) -> u16 {
         self.codings[coding as usize].or(self.any).unwrap_or(0)
     }
 
@@ -141,7 +146,7 @@ impl Ranked {
     }
 
     /// The representations, best first, by value.
-    pub fn iter(&self) -> impl Iterator<Item = Option<Coding>> + '_ {
+    pub fn iter(&self) -> impl Iterator<Item = Option<Coding>> + Clone + '_ {
         self.as_slice().iter().copied()
     }
 

@@ -37,7 +37,7 @@ use crate::source::RootError;
 pub struct Server {
     settings: Settings,
     files: StaticFiles,
-    registry: Arc<Registry>,
+    registry: Registry,
     log: Option<access_log::Writer>,
     /// For each worker, a listener for each address.
     listeners: Vec<Vec<TcpListener>>,
@@ -68,7 +68,7 @@ impl Server {
     /// Opens the folder, the addresses and the log.
     pub fn bind(mut settings: Settings) -> Result<Self, StartError> {
         fit_to_open_files(&mut settings);
-        let registry = Arc::new(Registry::new());
+        let registry = Registry::new(settings.workers.count);
         let files = StaticFiles::new(&settings).map_err(StartError::Root)?;
         let mut listeners: Vec<Vec<TcpListener>> = (0..settings.workers.count).map(|_| Vec::new()).collect();
         for &address in &settings.listen {
@@ -102,7 +102,7 @@ impl Server {
         let cpus = if settings.workers.pin { cpu::allowed() } else { Vec::new() };
         let mut workers = Vec::with_capacity(listeners.len());
         for (number, listeners) in listeners.into_iter().enumerate() {
-            let shared = Shared::new(files.clone(), &settings, registry.counters(), log.clone(), Arc::clone(&gate));
+            let shared = Shared::new(files.clone(), &settings, registry.worker(number), log.clone(), Arc::clone(&gate));
             let cpu = (!cpus.is_empty()).then(|| cpus[number % cpus.len()]);
             let (limit, phases) = (settings.workers.shutdown_timeout, phases.clone());
             let worker = move || {
@@ -116,8 +116,8 @@ impl Server {
         }
         runtime.block_on(async {
             if let Some(listener) = metrics {
-                let store = files.clone();
-                tokio::spawn(metrics_endpoint::serve(listener, registry, store));
+                let sources = metrics_endpoint::Sources { registry, files, log: log.clone() };
+                tokio::spawn(metrics_endpoint::serve(listener, sources));
             }
             signals::wait_for_end(log.as_ref()).await
         })

@@ -102,7 +102,7 @@ struct Entry {
 impl Drop for Entry {
     fn drop(&mut self) {
         self.shared.open().remove(self.key);
-        self.shared.counters.connection_closed();
+        self.shared.counters.closed.increment();
     }
 }
 
@@ -160,7 +160,7 @@ async fn accept(listener: tokio::net::TcpListener, shared: Arc<Shared>) {
         };
         let state = Arc::new(ConnState::new(peer, Instant::now()));
         let key = shared.open().insert(Arc::clone(&state));
-        shared.counters.connection_opened();
+        shared.counters.accepted.increment();
         let entry = Entry { shared: Arc::clone(&shared), key };
         let shared = Arc::clone(&shared);
         tokio::spawn(async move {

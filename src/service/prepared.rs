@@ -10,7 +10,7 @@ use super::select::Selected;
 use crate::conditional::EntityTag;
 use crate::config::{CodingSettings, Site};
 use crate::date::HttpDate;
-use crate::encode::Coding;
+use crate::encode::{Coding, Levels};
 use crate::encode::variants::{Handle, Key, Store, Variant};
 use crate::headers::vary_by_accept_encoding;
 use crate::mime;
@@ -157,7 +157,7 @@ impl Coded {
         settings: &CodingSettings,
         store: Option<&Store>,
     ) -> Self {
-        let level = settings.levels().level(coding);
+        let level = Levels::from(settings).level(coding);
         // Two states of a file that just changed cannot be told apart, so its coded form is not kept.
         let stored = !identity.racy && store.is_some_and(|store| store.admits(identity.len()));
         let tag = plain.tag.coded(coding, level);
@@ -194,9 +194,9 @@ fn tag(representation: &Representation, coding: Option<Coding>) -> EntityTag {
 fn key(identity: &Representation, coding: Coding, level: i32) -> Key {
     let stamp = &identity.stamp;
     Key {
-        device: stamp.device,
-        inode: stamp.inode,
-        modified_ns: stamp.modified_ns,
+        device: stamp.dev,
+        inode: stamp.ino,
+        modified_ns: stamp.modified().duration_since(UNIX_EPOCH).map_or(0, |age| age.as_nanos() as i128),
         len: stamp.len,
         coding,
         level,

@@ -18,7 +18,7 @@ use crate::encode::variants::Variant;
 use crate::date::HttpDate;
 use crate::encode::body::Encoded;
 use crate::encode::decode::{Bounds, Decoded};
-use crate::encode::{Coding, encode_whole, is_quick, pool};
+use crate::encode::{Coding, Levels, encode_whole, is_quick, pool};
 use crate::headers::vary_by_accept_encoding;
 use crate::negotiate::Accepted;
 use crate::policy::{Refusal, may_code};
@@ -203,7 +203,7 @@ impl Inner {
     }
 
     fn unsatisfiable(&self, ask: &Ask<'_>, Unsatisfiable(content_range): Unsatisfiable) -> Reply {
-        let mut reply = self.fail(ask, StatusCode::RANGE_NOT_SATISFIABLE, self.now());
+        let mut reply = self.fail(ask, StatusCode::RANGE_NOT_SATISFIABLE);
         reply.response.headers_mut().insert(CONTENT_RANGE, content_range);
         reply
     }
@@ -232,7 +232,7 @@ impl Inner {
         let Some(Some(coding)) = best else {
             return Reply::new(status, headers, content, Notes { refusal: Some(Refusal::NotAsked), ..Notes::default() });
         };
-        match encode(content, coding, self.coding.levels().level(coding)) {
+        match encode(content, coding, Levels::from(&self.coding).level(coding)) {
             Ok(body) => {
                 headers.insert(CONTENT_ENCODING, coding.header_value());
                 Reply::new(status, headers, body, Notes { coding: Some(coding), length_before: length, refusal: None })
