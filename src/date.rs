@@ -8,11 +8,13 @@ use http::HeaderValue;
 /// The first second of the year 10000, which the format cannot express.
 const END: u64 = 253_402_300_800;
 
-/// `Sun, 06 Nov 1994 08:49:37 GMT`.
+/// Length of the preferred format.
 const LEN: usize = 29;
 
 /// A moment in whole seconds, as `Date`, `Last-Modified` and the conditional fields carry it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+///
+/// The default is the epoch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct HttpDate {
     /// Seconds since the epoch, below [`END`].
     seconds: u64,
@@ -33,10 +35,15 @@ impl HttpDate {
 
     /// The preferred format, as a field value.
     pub fn header_value(self) -> HeaderValue {
+        HeaderValue::from_bytes(&self.text()).expect("a date is ASCII")
+    }
+
+    /// The preferred format, `Sun, 06 Nov 1994 08:49:37 GMT`.
+    pub fn text(self) -> [u8; LEN] {
         let mut text = [0; LEN];
         let date = httpdate::HttpDate::from(UNIX_EPOCH + Duration::from_secs(self.seconds));
         write!(&mut text[..], "{date}").expect("a date below END takes LEN bytes");
-        HeaderValue::from_bytes(&text).expect("a date is ASCII")
+        text
     }
 }
 

@@ -299,6 +299,32 @@ mod tests {
         assert!(accepted("gzip").identity_acceptable());
     }
 
+    /// Every combination of qualities, against the rule as it is told.
+    #[test]
+    fn any_list_ranks_as_the_rule_says() {
+        const QUALITIES: [Option<u16>; 4] = [None, Some(0), Some(500), Some(1000)];
+        const NAMES: [&str; 5] = ["zstd", "br", "gzip", "identity", "*"];
+        for case in 0..QUALITIES.len().pow(NAMES.len() as u32) {
+            let named: Vec<_> = (0..NAMES.len()).map(|at| QUALITIES[case >> (2 * at) & 3]).collect();
+            let member = |(name, quality): (&str, &Option<u16>)| {
+                quality.map(|thousandths| format!("{name};q={}", f32::from(thousandths) / 1000.0))
+            };
+            let list: Vec<_> = NAMES.into_iter().zip(&named).filter_map(member).collect();
+
+            let quality = |at: usize, unnamed: u16| named[at].or(named[4]).unwrap_or(unnamed);
+            let mut expected = vec![
+                (Some(Zstd), quality(0, 0)),
+                (Some(Brotli), quality(1, 0)),
+                (Some(Gzip), quality(2, 0)),
+                (None, quality(3, 1)),
+            ];
+            expected.retain(|&(_, quality)| quality > 0);
+            expected.sort_by_key(|&(_, quality)| std::cmp::Reverse(quality));
+            let expected: Vec<_> = expected.into_iter().map(|(representation, _)| representation).collect();
+            check(&list.join(", "), &expected);
+        }
+    }
+
     #[test]
     fn several_lines_are_one_list() {
         let headers = lines(ACCEPT_ENCODING, &[b"gzip;q=0.5", b"", b"br, identity;q=0"]);

@@ -157,3 +157,39 @@ fn content_range_names_the_last_byte() {
         "bytes 18446744073709551614-18446744073709551614/18446744073709551615"
     );
 }
+
+/// The bytes that one range names, counted one by one.
+fn naive(spec: &str, len: u64) -> Vec<u64> {
+    let (first, last) = spec.split_once('-').unwrap();
+    match (first.parse::<u64>(), last.parse::<u64>()) {
+        (Ok(first), Ok(last)) => (0..len).filter(|at| (first..=last).contains(at)).collect(),
+        (Ok(first), Err(_)) => (0..len).filter(|&at| at >= first).collect(),
+        (Err(_), count) => (0..len).filter(|at| at + count.clone().unwrap() >= len).collect(),
+    }
+}
+
+#[track_caller]
+fn check_bytes(one: &str, other: &str, len: u64) {
+    let mut expected = [naive(one, len), naive(other, len)].concat();
+    expected.sort_unstable();
+    expected.dedup();
+    let mut bytes: Vec<u64> = match parse(format!("bytes={one},{other}").as_bytes(), len) {
+        Ignore => panic!("{one},{other} of {len} is ignored"),
+        Unsatisfiable => vec![],
+        One(range) => range.collect(),
+        Many(ranges) => ranges.into_iter().flatten().collect(),
+    };
+    bytes.sort_unstable();
+    assert_eq!(bytes, expected, "{one},{other} of {len}");
+}
+
+#[test]
+fn any_two_small_ranges_give_the_bytes_they_name_once() {
+    let pairs = (0..6).flat_map(|first| (first..6).map(move |last| format!("{first}-{last}")));
+    let specs: Vec<_> = pairs.chain((0..6).flat_map(|n| [format!("{n}-"), format!("-{n}")])).collect();
+    for len in 1..5 {
+        for one in &specs {
+            specs.iter().for_each(|other| check_bytes(one, other, len));
+        }
+    }
+}
