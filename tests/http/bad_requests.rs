@@ -84,7 +84,6 @@ fn smuggling_shapes_get_400_and_a_close() {
         ("Content-Length: 99999999999999999999999999\r\n\r\n", "a length beyond all numbers"),
         ("Content-Length : 0\r\n\r\n", "a space before the colon"),
         ("Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n", "a space before the colon"),
-        ("Transfer-Encoding:\x0bchunked\r\n\r\n0\r\n\r\n", "a vertical tab"),
         ("Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n", "chunked is not the last"),
         (
             "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n",
@@ -100,7 +99,7 @@ fn smuggling_shapes_get_400_and_a_close() {
             refused(&server, bytes.as_bytes(), &[400], rule);
         }
     }
-    for coding in ["xchunked", "gzip", "chunked, chunked"] {
+    for coding in ["xchunked", "gzip", "chunked, chunked", "\x0bchunked"] {
         let bytes = format!(
             "POST /page.html HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: {coding}\r\n\r\n0\r\n\r\n{NEXT}"
         );

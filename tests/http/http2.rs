@@ -10,6 +10,9 @@ use tokio::net::TcpStream;
 
 use crate::common::{PATIENCE, Server, Site, decode, noise, text};
 
+/// Names and values.
+type Fields<'a> = &'a [(&'a str, &'a str)];
+
 fn serve(flags: &[&str]) -> (Site, Server) {
     let site = Site::new()
         .with("page.html", text(5000))
@@ -35,7 +38,7 @@ async fn connect(server: &Server) -> SendRequest<Bytes> {
 }
 
 /// A request to `target` with fields.
-fn request(server: &Server, method: Method, target: &str, fields: &[(&str, &str)]) -> Request<()> {
+fn request(server: &Server, method: Method, target: &str, fields: Fields<'_>) -> Request<()> {
     let uri = format!("http://{}{target}", server.address());
     let mut request = Request::builder().method(method).uri(uri);
     for (name, value) in fields {
@@ -97,7 +100,7 @@ fn the_rules_of_http_hold_in_version_2() {
         let (status, fields, body) = ask(&mut client, head).await.expect("a response");
         assert_eq!((status.as_u16(), body.len()), (200, 0), "HEAD has no body");
         let tag = fields["etag"].to_str().expect("ASCII").to_owned();
-        let cases: [(Method, &str, &[(&str, &str)], u16); 8] = [
+        let cases: [(Method, &str, Fields<'_>, u16); 8] = [
             (Method::GET, "/page.html", &[("if-none-match", &tag)], 304),
             (Method::GET, "/page.html", &[("if-match", "\"x\"")], 412),
             (Method::GET, "/page.html", &[("range", "bytes=0-9")], 206),
