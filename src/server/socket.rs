@@ -1,0 +1,267 @@
+//! The socket under hyper: framing guard, progress marks and `sendfile`.
+//!
+//! **Files without a copy.** hyper writes the buffers a body gives it and knows nothing of files. A [`Wire::File`] frame
+//! therefore shows hyper a slice of [`STAND_IN`], a region of zeros that is never touched, and queues the real span of the file beside
+//! it. hyper passes slices on to a vectored writer untouched and in order; [`Socket`] knows the region by its address and
+//! sends the queued span in its place. Only HTTP/1 in the clear takes this road: HTTP/2 copies frames, so it gets bytes.
+
+use std::io::{self, IoSlice};
+use std::mem::MaybeUninit;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use bytes::{Buf, Bytes};
+use rustix::net::{SendAncillaryBuffer, SendFlags};
+use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
+use tokio::net::TcpStream;
+
+use super::guard::Guard;
+use super::state::{ConnState, Span};
+
+/// The longest span behind one frame.
+pub(crate) const LONGEST_SPAN: usize = 1 << 20;
+
+/// What stands for a file in hyper's buffers. It is in `.bss` and no byte of it is read, so it takes no memory.
+static STAND_IN: [u8; LONGEST_SPAN] = [0; LONGEST_SPAN];
+
+/// A buffer of a response on its way to the socket.
+pub(crate) enum Wire {
+    /// Bytes in memory.
+    Bytes(Bytes),
+    /// As many bytes of the span that was queued for this frame.
+    File(usize),
+}
+
+impl Buf for Wire {
+    fn remaining(&self) -> usize {
+        match self {
+            Self::Bytes(bytes) => bytes.len(),
+            Self::File(left) => *left,
+        }
+    }
+
+    fn chunk(&self) -> &[u8] {
+        match self {
+            Self::Bytes(bytes) => bytes,
+            Self::File(left) => &STAND_IN[..*left],
+        }
+    }
+
+    fn advance(&mut self, count: usize) {
+        match self {
+            Self::Bytes(bytes) => bytes.advance(count),
+            Self::File(left) => *left -= count,
+        }
+    }
+}
+
+fn is_stand_in(slice: &IoSlice<'_>) -> bool {
+    !slice.is_empty() && STAND_IN.as_ptr_range().contains(&slice.as_ptr())
+}
+
+/// What a client of HTTP/2 that knows its server begins with (RFC 9113 §3.4).
+const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+/// Which protocol the client speaks.
+#[derive(Debug)]
+enum Protocol {
+    /// Not known yet: what was received so far could begin the preface.
+    Open(Vec<u8>),
+    /// HTTP/1, its framing guarded.
+    Http1(Guard),
+    /// HTTP/2; what was received before that was known is still to be read.
+    Http2(Vec<u8>),
+}
+
+/// An accepted connection.
+#[derive(Debug)]
+pub(crate) struct Socket {
+    stream: TcpStream,
+    state: Arc<ConnState>,
+    protocol: Protocol,
+    /// The last read filled its buffer, so more may be waiting.
+    more_to_read: bool,
+    ended: bool,
+}
+
+impl Socket {
+    pub(crate) fn new(stream: TcpStream, state: Arc<ConnState>) -> Self {
+        Self { stream, state, protocol: Protocol::Open(Vec::new()), more_to_read: false, ended: false }
+    }
+
+    pub(crate) fn stream(&self) -> &TcpStream {
+        &self.stream
+    }
+
+    pub(crate) fn into_stream(self) -> TcpStream {
+        self.stream
+    }
+
+    /// The socket for HTTP/2 if reading ended because the client speaks that; nothing it sent is lost.
+    pub(crate) fn into_http2(mut self) -> Result<Self, Self> {
+        match self.protocol {
+            Protocol::Open(seen) if seen.starts_with(PREFACE) => {
+                self.protocol = Protocol::Http2(seen);
+                Ok(self)
+            }
+            protocol => Err(Self { protocol, ..self }),
+        }
+    }
+
+    /// Whether closing now could destroy a response under way: the kernel answers bytes that nobody read with a reset, and a reset
+    /// makes the client drop what it has not read yet.
+    pub(crate) fn must_linger(&self) -> bool {
+        !self.ended
+            && (self.more_to_read || matches!(&self.protocol, Protocol::Http1(guard) if !guard.at_boundary()))
+    }
+
+    fn send(&self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
+        match slices.iter().position(is_stand_in) {
+            None => self.send_bytes(slices, SendFlags::empty()),
+            Some(0) => self.send_span(slices[0].len()),
+            Some(files_at) => {
+                // The head waits in the kernel for the first page of the file, and they leave in one segment.
+                let head = &slices[..files_at];
+                let sent = self.send_bytes(head, SendFlags::MORE)?;
+                if sent < head.iter().map(|slice| slice.len()).sum() {
+                    return Ok(sent);
+                }
+                match self.send_span(slices[files_at].len()) {
+                    Ok(more) => Ok(sent + more),
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(sent),
+                    Err(error) => Err(error),
+                }
+            }
+        }
+    }
+
+    fn send_bytes(&self, slices: &[IoSlice<'_>], flags: SendFlags) -> io::Result<usize> {
+        let mut control = SendAncillaryBuffer::new(&mut [] as &mut [MaybeUninit<u8>]);
+        Ok(rustix::net::sendmsg(&self.stream, slices, &mut control, flags | SendFlags::NOSIGNAL)?)
+    }
+
+    fn send_span(&self, length: usize) -> io::Result<usize> {
+        let send = |span: &mut Span| {
+            let length = length.min(usize::try_from(span.left).unwrap_or(usize::MAX));
+            let sent = rustix::fs::sendfile(&self.stream, &*span.file, Some(&mut span.offset), length)?;
+            if sent == 0 {
+                // The head promised more than the file now has; the only honest end is a broken one.
+                return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file shrank while it was sent"));
+            }
+            span.left -= sent as u64;
+            Ok(sent)
+        };
+        self.state.with_span(send).expect("each stand-in has its span queued")
+    }
+}
+
+/// Reads the first bytes of a connection. Where they could begin the preface of HTTP/2, reads on to the first byte that
+/// differs, and then gives them all, or to its end, which is an error: HTTP/1 ends here.
+fn poll_opening(
+    stream: &mut TcpStream,
+    seen: &mut Vec<u8>,
+    cx: &mut Context<'_>,
+    buf: &mut ReadBuf<'_>,
+) -> Poll<io::Result<()>> {
+    let before = buf.filled().len();
+    if seen.is_empty() {
+        ready!(Pin::new(&mut *stream).poll_read(cx, buf))?;
+        let received = &buf.filled()[before..];
+        if received.is_empty() || received[0] != PREFACE[0] {
+            return Poll::Ready(Ok(()));
+        }
+        seen.extend_from_slice(received);
+        buf.set_filled(before);
+    }
+    loop {
+        if seen.starts_with(PREFACE) {
+            return Poll::Ready(Err(io::Error::other("the client speaks HTTP/2")));
+        }
+        if PREFACE.starts_with(seen) {
+            let mut space = [0; PREFACE.len()];
+            let mut rest = ReadBuf::new(&mut space[seen.len()..]);
+            ready!(Pin::new(&mut *stream).poll_read(cx, &mut rest))?;
+            seen.extend_from_slice(rest.filled());
+            if !rest.filled().is_empty() {
+                continue;
+            }
+        }
+        buf.put_slice(seen);
+        return Poll::Ready(Ok(()));
+    }
+}
+
+impl AsyncRead for Socket {
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        let before = buf.filled().len();
+        match &mut this.protocol {
+            Protocol::Open(seen) => {
+                ready!(poll_opening(&mut this.stream, seen, cx, buf))?;
+                this.protocol = Protocol::Http1(Guard::new());
+            }
+            Protocol::Http2(seen) if !seen.is_empty() => {
+                let now = seen.len().min(buf.remaining());
+                buf.put_slice(&seen[..now]);
+                seen.drain(..now);
+            }
+            Protocol::Http1(_) | Protocol::Http2(_) => ready!(Pin::new(&mut this.stream).poll_read(cx, buf))?,
+        }
+        this.more_to_read = buf.remaining() == 0;
+        this.ended = buf.filled().len() == before;
+        let mid_head = match &mut this.protocol {
+            Protocol::Http1(guard) => {
+                guard.inspect(&mut buf.filled_mut()[before..]);
+                guard.mid_head()
+            }
+            _ => false,
+        };
+        this.state.received(mid_head);
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for Socket {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        self.poll_write_vectored(cx, &[IoSlice::new(bytes)])
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let this = self.get_mut();
+        loop {
+            let Poll::Ready(ready) = this.stream.poll_write_ready(cx) else {
+                this.state.set_write_blocked(true);
+                return Poll::Pending;
+            };
+            ready?;
+            match this.stream.try_io(Interest::WRITABLE, || this.send(slices)) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                result => {
+                    this.state.set_write_blocked(false);
+                    return Poll::Ready(result);
+                }
+            }
+        }
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    /// Half-closes only where the connection is going to linger; else the close that follows says the same in one call.
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if !self.must_linger() {
+            return Poll::Ready(Ok(()));
+        }
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}

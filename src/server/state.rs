@@ -1,0 +1,174 @@
+//! What is known of one connection, shared by its I/O, its service and the worker's watch over time.
+//!
+//! Nothing here is contended: a connection lives on one worker. The atomics are there because hyper's futures must be
+//! `Send`; with relaxed order they cost what plain fields cost.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::task::Waker;
+use std::time::{Duration, Instant};
+
+use crate::config::Limits;
+
+/// What the watch decided about a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Verdict {
+    /// Goes on.
+    None = 0,
+    /// Ends when what is in flight is answered.
+    Drain = 1,
+    /// Ends now; a client that owes a request head is told so (408).
+    LateHead = 2,
+    /// Ends now.
+    Cut = 3,
+}
+
+/// A piece of a file that takes the place of bytes in the output of a connection.
+#[derive(Debug)]
+pub(crate) struct Span {
+    pub(crate) file: Arc<File>,
+    pub(crate) offset: u64,
+    pub(crate) left: u64,
+}
+
+/// The state of one connection.
+#[derive(Debug)]
+pub(crate) struct ConnState {
+    pub(crate) peer: SocketAddr,
+    epoch: Instant,
+    /// Milliseconds since `epoch` of the last event that the limits measure from.
+    since: AtomicU64,
+    in_flight: AtomicU32,
+    served: AtomicU64,
+    mid_head: AtomicBool,
+    write_blocked: AtomicBool,
+    verdict: AtomicU8,
+    waker: OnceLock<Waker>,
+    spans: Mutex<VecDeque<Span>>,
+}
+
+impl ConnState {
+    pub(crate) fn new(peer: SocketAddr, now: Instant) -> Self {
+        Self {
+            peer,
+            epoch: now,
+            since: AtomicU64::new(0),
+            in_flight: AtomicU32::new(0),
+            served: AtomicU64::new(0),
+            mid_head: AtomicBool::new(false),
+            write_blocked: AtomicBool::new(false),
+            verdict: AtomicU8::new(0),
+            waker: OnceLock::new(),
+            spans: Mutex::default(),
+        }
+    }
+
+    /// When the last event was; exact for a request that has just been read.
+    pub(crate) fn now(&self) -> Instant {
+        self.epoch + Duration::from_millis(self.since.load(Relaxed))
+    }
+
+    /// Bytes were received; `mid_head` tells whether they end inside a request head.
+    pub(crate) fn received(&self, mid_head: bool) {
+        // The time of a head runs from its first byte, so further bytes of it do not count as progress.
+        let goes_on = self.mid_head.swap(mid_head, Relaxed) && mid_head;
+        if !goes_on {
+            self.touch();
+        }
+    }
+
+    /// Output moved, or a body gave bytes to send.
+    pub(crate) fn progressed(&self) {
+        self.touch();
+    }
+
+    /// Notes whether the socket takes no more output.
+    pub(crate) fn set_write_blocked(&self, blocked: bool) {
+        if self.write_blocked.load(Relaxed) != blocked {
+            self.write_blocked.store(blocked, Relaxed);
+            self.touch();
+        }
+    }
+
+    /// A request reached the service; the number of requests so far, this one included.
+    pub(crate) fn begin_request(&self) -> u64 {
+        self.in_flight.fetch_add(1, Relaxed);
+        self.served.fetch_add(1, Relaxed) + 1
+    }
+
+    /// A response was handed over whole, or given up.
+    pub(crate) fn end_request(&self) {
+        self.in_flight.fetch_sub(1, Relaxed);
+    }
+
+    /// Whether no request is being received or answered.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.in_flight.load(Relaxed) == 0 && !self.mid_head.load(Relaxed) && !self.write_blocked.load(Relaxed)
+    }
+
+    /// Milliseconds since the connection began, at its last event; orders connections by idleness.
+    pub(crate) fn last_event(&self) -> Instant {
+        self.now()
+    }
+
+    /// What `limits` say of this connection at `now`.
+    pub(crate) fn judge(&self, now: Instant, limits: &Limits) -> Verdict {
+        let waited = now.saturating_duration_since(self.now());
+        let late = |limit: Duration, verdict| if waited >= limit { verdict } else { Verdict::None };
+        if self.write_blocked.load(Relaxed) || self.in_flight.load(Relaxed) > 0 {
+            late(limits.stall_timeout, Verdict::Cut)
+        } else if self.mid_head.load(Relaxed) {
+            late(limits.head_timeout, Verdict::LateHead)
+        } else if self.served.load(Relaxed) == 0 {
+            late(limits.head_timeout, Verdict::Cut)
+        } else {
+            late(limits.keepalive_timeout, Verdict::Cut)
+        }
+    }
+
+    pub(crate) fn verdict(&self) -> Verdict {
+        match self.verdict.load(Relaxed) {
+            0 => Verdict::None,
+            1 => Verdict::Drain,
+            2 => Verdict::LateHead,
+            _ => Verdict::Cut,
+        }
+    }
+
+    /// Passes a verdict on to the connection's task; a graver one replaces it.
+    pub(crate) fn pronounce(&self, verdict: Verdict) {
+        if self.verdict.fetch_max(verdict as u8, Relaxed) < verdict as u8
+            && let Some(waker) = self.waker.get()
+        {
+            waker.wake_by_ref();
+        }
+    }
+
+    /// The task that verdicts wake. A tokio task keeps one waker for its life.
+    pub(crate) fn listen_for_verdicts(&self, waker: &Waker) {
+        self.waker.get_or_init(|| waker.clone());
+    }
+
+    /// Queues a span that the output will reach after all spans queued before.
+    pub(crate) fn push_span(&self, span: Span) {
+        self.spans.lock().unwrap_or_else(PoisonError::into_inner).push_back(span);
+    }
+
+    /// Works on the first span not yet sent whole; it is done with when nothing of it is left.
+    pub(crate) fn with_span<T>(&self, work: impl FnOnce(&mut Span) -> T) -> Option<T> {
+        let mut spans = self.spans.lock().unwrap_or_else(PoisonError::into_inner);
+        let result = work(spans.front_mut()?);
+        if spans.front().is_some_and(|span| span.left == 0) {
+            spans.pop_front();
+        }
+        Some(result)
+    }
+
+    fn touch(&self) {
+        self.since.store(self.epoch.elapsed().as_millis() as u64, Relaxed);
+    }
+}
