@@ -1,0 +1,147 @@
+//! Bounds on what clients may use.
+
+use std::time::{Duration, Instant};
+
+use crate::common::{Conn, PATIENCE, Server, Site, eventually, request, runner, text};
+
+fn serve(flags: &[&str]) -> (Site, Server) {
+    let site = Site::new().with("page.html", text(5000));
+    site.sparse("big.bin", 256 << 20);
+    let server = Server::start(&site, flags);
+    (site, server)
+}
+
+/// Whether a connection is served: a request on it gets its response soon.
+fn served(conn: &mut Conn) -> bool {
+    conn.patience(Duration::from_millis(700));
+    let sent = conn.try_send(request("GET", "/page.html", &[])).is_ok();
+    let reply = sent.then(|| conn.try_read_reply("GET").ok()).flatten();
+    conn.patience(PATIENCE);
+    reply.is_some_and(|reply| reply.status == 200)
+}
+
+#[test]
+fn a_client_that_sends_nothing_is_cut_after_the_head_timeout() {
+    let (_site, server) = serve(&["--head-timeout", "1s"]);
+    let mut conn = server.connect();
+    let start = Instant::now();
+    // A 408 first is as good (RFC 9110 §15.5.9).
+    if let Ok(reply) = conn.try_read_reply("GET") {
+        reply.rule("no request at all").status(408);
+    }
+    conn.closed_within(PATIENCE, "a client that sends nothing is cut");
+    let waited = start.elapsed();
+    assert!(waited > Duration::from_millis(800) && waited < Duration::from_secs(8), "cut after {waited:?}");
+}
+
+#[test]
+fn an_idle_connection_is_closed_after_the_keepalive_timeout() {
+    let (_site, server) = serve(&["--keepalive-timeout", "1s"]);
+    let mut conn = server.connect();
+    conn.ask("GET", "/page.html", &[]).status(200);
+    let start = Instant::now();
+    conn.closed_within(Duration::from_secs(8), "an idle connection is closed without a word");
+    assert!(start.elapsed() > Duration::from_millis(800), "closed after {:?}", start.elapsed());
+    let mut conn = server.connect();
+    for _ in 0..6 {
+        conn.ask("GET", "/page.html", &[]).rule("a connection in use goes on").status(200);
+        std::thread::sleep(Duration::from_millis(400));
+    }
+}
+
+#[test]
+fn a_connection_ends_after_its_requests() {
+    let (_site, server) = serve(&["--keepalive-requests", "3"]);
+    let mut conn = server.connect();
+    for _ in 0..2 {
+        let reply = conn.ask("GET", "/page.html", &[]).rule("requests within the limit");
+        reply.status(200).that(reply.get("connection") != Some("close"), "closed too early");
+    }
+    let last = conn.ask("GET", "/page.html", &[]);
+    last.rule("the last response says that it is the last")
+        .status(200)
+        .has("connection", "close")
+        .body(text(5000));
+    conn.closed_within(PATIENCE, "the connection ends after its requests");
+}
+
+#[test]
+fn a_reader_that_stalls_is_cut() {
+    let (_site, server) = serve(&["--stall-timeout", "1s"]);
+    let mut conn = server.connect();
+    conn.send(request("GET", "/big.bin", &[]));
+    std::thread::sleep(Duration::from_secs(4));
+    let (read, _) = conn.read_to_end();
+    assert!(read.len() < 256 << 20, "a reader that stalled for 4 s with a limit of 1 s got all of the body");
+    server.still_serves("/page.html", "a stalled reader");
+}
+
+#[test]
+fn a_slow_reader_that_goes_on_is_served() {
+    let (site, server) = serve(&["--stall-timeout", "1s"]);
+    site.sparse("some.bin", 12 << 20);
+    let mut conn = server.connect();
+    conn.send(request("GET", "/some.bin", &[]));
+    for _ in 0..8 {
+        conn.read_some(1 << 20);
+        std::thread::sleep(Duration::from_millis(300));
+    }
+    conn.read_some(4 << 20);
+}
+
+#[test]
+fn a_body_that_stalls_is_cut() {
+    let (_site, server) = serve(&["--stall-timeout", "1s"]);
+    let mut conn = server.connect();
+    conn.send("GET /page.html HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nhello");
+    let start = Instant::now();
+    // The response may come at once; the connection must not wait for the body for ever.
+    let _ = conn.try_read_reply("GET");
+    conn.closed_within(Duration::from_secs(8), "a request body that stalls ends the connection");
+    assert!(start.elapsed() < Duration::from_secs(8));
+}
+
+#[test]
+fn connections_in_all_are_bounded() {
+    let (_site, server) = serve(&["--max-connections", "4"]);
+    let mut held: Vec<Conn> = (0..4).map(|_| server.connect()).collect();
+    for conn in &mut held {
+        assert!(served(conn), "a connection within --max-connections is served");
+    }
+    assert!(!served(&mut server.connect()), "one more than --max-connections is served");
+    held.pop();
+    eventually("a connection that ended makes room", PATIENCE, || served(&mut server.connect()));
+}
+
+#[test]
+fn connections_of_one_address_are_bounded() {
+    let (_site, server) = serve(&["--max-connections-per-address", "2"]);
+    let mut held: Vec<Conn> = (0..2).map(|_| server.connect()).collect();
+    for conn in &mut held {
+        assert!(served(conn), "a connection within --max-connections-per-address is served");
+    }
+    assert!(!served(&mut server.connect()), "one more than --max-connections-per-address is served");
+    let mut other = Conn::from("127.0.0.2:0".parse().expect("an address"), &server);
+    assert!(served(&mut other), "another address is served");
+    held.pop();
+    eventually("a connection that ended makes room", PATIENCE, || served(&mut server.connect()));
+}
+
+#[test]
+fn the_limit_of_open_files_makes_the_server_pause_not_spin() {
+    let site = Site::new().with("page.html", text(5000));
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", "ulimit -n 64; exec \"$@\"", "sh"]);
+    let program = runner();
+    command.arg(program.get_program()).args(program.get_args());
+    command.arg("serve").arg(site.root()).args(["--listen", "127.0.0.1:0", "--workers", "1"]);
+    let server = Server::ready(command);
+    let held: Vec<Conn> = (0..200).map(|_| server.connect()).collect();
+    std::thread::sleep(Duration::from_millis(500));
+    let before = server.cpu_time();
+    std::thread::sleep(Duration::from_secs(2));
+    let spent = server.cpu_time() - before;
+    assert!(spent < Duration::from_millis(200), "{spent:?} of processor time in 2 s with nothing to do");
+    drop(held);
+    eventually("serves again once files are free", PATIENCE, || served(&mut server.connect()));
+}
