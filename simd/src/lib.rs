@@ -1,1 +1,34 @@
-//! DEFLATE, zlib and gzip (skeleton).
+//! DEFLATE (RFC 1951), zlib (RFC 1950) and gzip (RFC 1952), made for bodies that are coded on the fly.
+//!
+//! [`Encoder`] and [`Decoder`] each work two ways: on a body that is whole in memory
+//! ([`Encoder::encode`], [`Decoder::decode`]) and on a stream, in pieces of any size
+//! ([`Encoder::compress`], [`Decoder::decompress`]). Both keep their state between bodies.
+//!
+//! ```
+//! use laneflate_simd::{Decoder, Encoder, Format, Level};
+//!
+//! let mut coded = Vec::new();
+//! Encoder::new(Format::Gzip, Level::DEFAULT).encode(b"hello, hello, hello", &mut coded);
+//!
+//! let mut body = Vec::new();
+//! let consumed = Decoder::new(Format::Gzip).decode(&coded, &mut body, 1 << 20)?;
+//! assert_eq!(body, b"hello, hello, hello");
+//! assert_eq!(consumed, coded.len());
+//! # Ok::<(), laneflate_simd::Error>(())
+//! ```
+
+mod checksum;
+mod decoder;
+mod encoder;
+mod error;
+mod isa;
+mod level;
+mod stream;
+
+pub use checksum::{adler32, crc32};
+pub use decoder::Decoder;
+pub use encoder::{Encoder, bound};
+pub use error::{Error, ErrorKind};
+pub use isa::Kernels;
+pub use level::Level;
+pub use stream::{Flush, Format, Progress, Status};
