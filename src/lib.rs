@@ -19,6 +19,7 @@ pub mod body;
 pub mod cli;
 pub mod conditional;
 pub mod config;
+pub mod date;
 pub mod encode;
 pub mod error_page;
 pub mod headers;
