@@ -32,7 +32,8 @@ async fn main() -> std::io::Result<()> {
 /// JSON: its length is known, so it is coded in one call and has a length again.
 async fn planets() -> impl IntoResponse {
     let names = ["Mercury", "Venus", "Earth", "Mars", "Jupiter", "Saturn", "Uranus", "Neptune"];
-    let planets: Vec<_> = names.iter().map(|name| format!(r#"{{"kind":"planet","name":"{name}"}}"#)).collect();
+    let planets: Vec<_> =
+        names.iter().map(|name| format!(r#"{{"kind":"planet","name":"{name}"}}"#)).collect();
     ([(CONTENT_TYPE, "application/json")], format!("[{}]\n", planets.join(",\n ")))
 }
 

@@ -115,7 +115,8 @@ impl Reply {
 fn connect(address: SocketAddr, request_line: &str, accept: &str) -> TcpStream {
     let mut socket = TcpStream::connect(address).unwrap();
     socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-    write!(socket, "{request_line}\r\nHost: test\r\nConnection: close\r\nAccept-Encoding: {accept}\r\n\r\n").unwrap();
+    write!(socket, "{request_line}\r\nHost: test\r\nConnection: close\r\nAccept-Encoding: {accept}\r\n\r\n")
+        .unwrap();
     socket
 }
 

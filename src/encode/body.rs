@@ -110,7 +110,10 @@ where
     type Data = Bytes;
     type Error = BoxError;
 
-    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
         let result = ready!(self.as_mut().poll_coded(cx));
         if let Err(error) = result {
             let this = self.project();
@@ -142,7 +145,10 @@ where
     B: Body,
     B::Error: Into<BoxError>,
 {
-    fn poll_coded(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<Option<Frame<Bytes>>, BoxError>> {
+    fn poll_coded(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<Option<Frame<Bytes>>, BoxError>> {
         loop {
             let this = self.as_mut().project();
             let work = match this.coder {
@@ -178,7 +184,8 @@ where
                     let _ = pin!(task::yield_now()).poll(cx);
                     return Poll::Pending;
                 }
-                let last = ends && input.remaining() == input.chunk().len() && input.remaining() <= *this.turn;
+                let last =
+                    ends && input.remaining() == input.chunk().len() && input.remaining() <= *this.turn;
                 return Poll::Ready(Ok(if last { Task::Finish } else { Task::Code }));
             }
             if ends {
@@ -186,7 +193,11 @@ where
             }
             let Poll::Ready(frame) = this.inner.as_mut().poll_frame(cx) else {
                 *this.turn = this.step.unwrap_or(AWAY_BYTES);
-                return if *this.state == State::HoldingBack { Poll::Ready(Ok(Task::Flush)) } else { Poll::Pending };
+                return if *this.state == State::HoldingBack {
+                    Poll::Ready(Ok(Task::Flush))
+                } else {
+                    Poll::Pending
+                };
             };
             let Some(frame) = frame.transpose().map_err(Into::into)? else {
                 return Poll::Ready(Ok(Task::Finish));
@@ -212,9 +223,12 @@ where
         };
         *this.state = state;
         let piece = this.input.as_ref().map_or(0, |input| input.chunk().len().min(*this.turn));
-        if this.step.is_none() && let Ok(runtime) = runtime::Handle::try_current() {
+        if this.step.is_none()
+            && let Ok(runtime) = runtime::Handle::try_current()
+        {
             let piece = this.input.as_mut().map_or_else(Bytes::new, |input| input.copy_to_bytes(piece));
-            *this.coder = Coder::Away(runtime.spawn_blocking(move || work.push(&piece, flush).map(|()| work)));
+            *this.coder =
+                Coder::Away(runtime.spawn_blocking(move || work.push(&piece, flush).map(|()| work)));
             return Ok(());
         }
         match this.input {

@@ -59,7 +59,9 @@ impl<B: Body> Peeked<B> {
                         self.front_len += data.remaining();
                         self.front.push_back(data.copy_to_bytes(data.remaining()));
                     }
-                    Err(frame) => self.after = Some(frame.into_trailers().map_or(After::Nothing, After::Trailers)),
+                    Err(frame) => {
+                        self.after = Some(frame.into_trailers().map_or(After::Nothing, After::Trailers))
+                    }
                 },
             }
         }
@@ -92,7 +94,10 @@ impl<B: Body> Body for Peeked<B> {
     type Data = Bytes;
     type Error = B::Error;
 
-    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
         if let Some(data) = self.front.pop_front() {
             self.front_len -= data.len();
             return Poll::Ready(Some(Ok(Frame::data(data))));

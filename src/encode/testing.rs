@@ -42,7 +42,8 @@ impl Script {
 
     /// The same with the length told.
     pub(crate) fn exact(mut self) -> Self {
-        let lengths = self.steps.iter().map(|step| if let Step::Data(data) = step { data.len() as u64 } else { 0 });
+        let lengths =
+            self.steps.iter().map(|step| if let Step::Data(data) = step { data.len() as u64 } else { 0 });
         self.exact = Some(lengths.sum());
         self
     }
@@ -96,7 +97,8 @@ pub(crate) fn read<B: Body<Data = Bytes>>(body: B) -> Output<B::Error> {
     let mut body = std::pin::pin!(body);
     let mut cx = Context::from_waker(Waker::noop());
     let mut data = BytesMut::new();
-    let mut output = Output { data: Bytes::new(), frames: Vec::new(), trailers: None, error: None, pauses: 0 };
+    let mut output =
+        Output { data: Bytes::new(), frames: Vec::new(), trailers: None, error: None, pauses: 0 };
     loop {
         let hint = body.size_hint();
         let ends = body.is_end_stream();
@@ -113,7 +115,10 @@ pub(crate) fn read<B: Body<Data = Bytes>>(body: B) -> Output<B::Error> {
         match frame.map(Frame::into_data) {
             Ok(Ok(frame)) => {
                 assert!(output.trailers.is_none(), "data after trailers");
-                assert!(hint.upper().is_none_or(|upper| frame.len() as u64 <= upper), "more than the size hint");
+                assert!(
+                    hint.upper().is_none_or(|upper| frame.len() as u64 <= upper),
+                    "more than the size hint"
+                );
                 output.frames.push(frame.len());
                 data.extend_from_slice(&frame);
             }
@@ -172,7 +177,8 @@ fn decode_brotli(mut coded: &[u8], plain: &mut Vec<u8>) -> io::Result<()> {
 
 /// Text of `len` bytes that compresses like text.
 pub(crate) fn text(len: usize) -> Vec<u8> {
-    const WORDS: [&str; 8] = ["the ", "window ", "of a ", "coding ", "<p class=\"note\">", "</p>\n", "Gr\u{fc}\u{df}e ", "42, "];
+    const WORDS: [&str; 8] =
+        ["the ", "window ", "of a ", "coding ", "<p class=\"note\">", "</p>\n", "Gr\u{fc}\u{df}e ", "42, "];
     let mut random = random();
     let mut text = Vec::with_capacity(len + 32);
     while text.len() < len {

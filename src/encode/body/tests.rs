@@ -32,7 +32,11 @@ fn every_coding_of_every_split() {
                 for script in [Script::pieces(&body, size), Script::pieces(&body, size).exact()] {
                     let output = read(encoded(script, coding, 5));
                     assert!(output.error.is_none());
-                    assert_eq!(decode(coding, &output.data).unwrap(), body, "{coding:?}, {len} bytes by {size}");
+                    assert_eq!(
+                        decode(coding, &output.data).unwrap(),
+                        body,
+                        "{coding:?}, {len} bytes by {size}"
+                    );
                 }
             }
         }
@@ -74,7 +78,9 @@ fn an_idle_source_flushes_what_it_gave() {
         let (mut coded, mut sent) = (Vec::new(), Vec::new());
         for event in events {
             sent.extend_from_slice(event);
-            let Poll::Ready(Some(Ok(frame))) = body.as_mut().poll_frame(&mut cx) else { panic!("{coding:?} withholds") };
+            let Poll::Ready(Some(Ok(frame))) = body.as_mut().poll_frame(&mut cx) else {
+                panic!("{coding:?} withholds")
+            };
             coded.extend_from_slice(&frame.into_data().unwrap());
             assert_eq!(decode_beginning(coding, &coded), sent, "{coding:?}");
             // With nothing new there is nothing to flush.
@@ -88,7 +94,9 @@ fn an_idle_source_flushes_what_it_gave() {
 #[test]
 fn an_error_of_the_source_leaves_the_stream_open() {
     for coding in Coding::ALL {
-        for before in [vec![Step::Fail], vec![data(b"some"), Step::Fail], vec![data(b"some"), Step::Idle, Step::Fail]] {
+        for before in
+            [vec![Step::Fail], vec![data(b"some"), Step::Fail], vec![data(b"some"), Step::Idle, Step::Fail]]
+        {
             let output = read(encoded(Script::new(before), coding, 1));
             assert_eq!(output.error.unwrap().to_string(), "the source broke off");
             let decoded = decode(coding, &output.data);
@@ -103,7 +111,8 @@ fn trailers_follow_the_end() {
     for coding in Coding::ALL {
         for before in [vec![], vec![data(b"some data")], vec![data(b"some data"), Step::Idle]] {
             let has_data = !before.is_empty();
-            let output = read(encoded(Script::new(before.into_iter().chain([Step::Trailers(trailers())])), coding, 1));
+            let output =
+                read(encoded(Script::new(before.into_iter().chain([Step::Trailers(trailers())])), coding, 1));
             assert_eq!(output.trailers, Some(trailers()));
             assert_eq!(decode(coding, &output.data).unwrap(), if has_data { &b"some data"[..] } else { b"" });
         }
@@ -158,7 +167,10 @@ fn a_body_of_another_length_than_it_said_is_an_error() {
         type Data = Bytes;
         type Error = io::Error;
 
-        fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        fn poll_frame(
+            mut self: Pin<&mut Self>,
+            cx: &mut Context<'_>,
+        ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
             Pin::new(&mut self.0).poll_frame(cx)
         }
 

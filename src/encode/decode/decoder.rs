@@ -109,7 +109,9 @@ impl Inflate {
     }
 
     fn step(&mut self, input: &[u8], out: &mut Vec<u8>, room: usize) -> Result<Step, DecodeError> {
-        if self.format.is_none() && let Some(&first) = input.first() {
+        if self.format.is_none()
+            && let Some(&first) = input.first()
+        {
             let format = if is_zlib(first) { Format::Zlib } else { Format::Raw };
             self.codec = laneflate_simd::Decoder::new(format);
             self.format = Some(format);

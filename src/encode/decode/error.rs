@@ -68,7 +68,9 @@ impl fmt::Display for DecodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {
             Kind::TooLarge { limit } => write!(f, "the decoded body has more than {limit} bytes"),
-            Kind::Ratio { limit } => write!(f, "the decoded body has more than {limit} times the bytes of the coded one"),
+            Kind::Ratio { limit } => {
+                write!(f, "the decoded body has more than {limit} times the bytes of the coded one")
+            }
             Kind::Malformed(cause) => write!(f, "the coded body is malformed: {cause}"),
             Kind::Truncated => f.write_str("the coded body ends early"),
             Kind::TrailingData => f.write_str("the coded body goes on after its end"),

@@ -116,7 +116,10 @@ where
     type Data = Bytes;
     type Error = DecodeError;
 
-    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, DecodeError>>> {
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, DecodeError>>> {
         let result = ready!(self.as_mut().poll_decoded(cx));
         if result.is_err() {
             *self.project().state = State::Ended(None);
@@ -138,7 +141,10 @@ where
     B: Body,
     B::Error: Into<BoxError>,
 {
-    fn poll_decoded(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<Option<Frame<Bytes>>, DecodeError>> {
+    fn poll_decoded(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<Option<Frame<Bytes>>, DecodeError>> {
         let mut this = self.project();
         loop {
             if let State::Ended(trailers) = this.state {
@@ -167,7 +173,11 @@ where
                 }
                 continue;
             }
-            let polled = if this.inner.is_end_stream() { Poll::Ready(None) } else { this.inner.as_mut().poll_frame(cx) };
+            let polled = if this.inner.is_end_stream() {
+                Poll::Ready(None)
+            } else {
+                this.inner.as_mut().poll_frame(cx)
+            };
             let Poll::Ready(frame) = polled else {
                 *this.turn = TURN_BYTES;
                 return Poll::Pending;

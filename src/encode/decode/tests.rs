@@ -55,7 +55,8 @@ fn an_empty_body_is_empty() {
 #[test]
 fn streams_one_after_another() {
     for coding in [Coding::Gzip, Coding::Zstd] {
-        let coded = [text(5000), vec![], noise(300)].map(|part| encode_whole(coding, LEVEL, &part).unwrap()).concat();
+        let coded =
+            [text(5000), vec![], noise(300)].map(|part| encode_whole(coding, LEVEL, &part).unwrap()).concat();
         check(coding, &coded, &[text(5000), noise(300)].concat());
     }
 }
@@ -84,7 +85,8 @@ fn a_body_cut_short_anywhere_is_an_error() {
     for coding in Coding::ALL {
         let coded = encode_whole(coding, LEVEL, &plain).unwrap();
         for len in 1..coded.len() {
-            let error = decoded(coding, Script::pieces(&coded[..len], 50), Bounds::NONE).error.expect("an error");
+            let error =
+                decoded(coding, Script::pieces(&coded[..len], 50), Bounds::NONE).error.expect("an error");
             assert!(error.is_malformed(), "{coding:?}, {len} of {} bytes: {error}", coded.len());
             assert_eq!(error.status(), StatusCode::BAD_REQUEST);
         }
@@ -99,13 +101,15 @@ fn damage_is_an_error_or_another_body_but_never_a_panic() {
         for at in 0..coded.len() {
             let mut damaged = coded.to_vec();
             damaged[at] ^= 0x55;
-            let output = decoded(coding, Script::pieces(&damaged, 64), Bounds { bytes: 1 << 20, ratio: None });
+            let output =
+                decoded(coding, Script::pieces(&damaged, 64), Bounds { bytes: 1 << 20, ratio: None });
             // Two of the four have a checksum over all of the body.
             if output.error.is_none() && matches!(coding, Coding::Gzip | Coding::Deflate) {
                 assert!(output.data == plain, "{coding:?} at {at}");
             }
         }
-        let garbage = decoded(coding, Script::pieces(&noise(1000), 1000), Bounds::NONE).error.expect("an error");
+        let garbage =
+            decoded(coding, Script::pieces(&noise(1000), 1000), Bounds::NONE).error.expect("an error");
         assert!(garbage.is_malformed(), "{coding:?}: {garbage}");
     }
 }
@@ -131,7 +135,8 @@ fn bounds_hold() {
 fn a_short_body_may_have_any_ratio() {
     let plain = vec![b' '; 60_000];
     let coded = encode_whole(Coding::Gzip, LEVEL, &plain).unwrap();
-    let output = decoded(Coding::Gzip, Script::pieces(&coded, 1000), Bounds { bytes: u64::MAX, ratio: Some(2) });
+    let output =
+        decoded(Coding::Gzip, Script::pieces(&coded, 1000), Bounds { bytes: u64::MAX, ratio: Some(2) });
     assert!(output.error.is_none() && output.data == plain);
 }
 
@@ -150,8 +155,11 @@ fn trailers_follow() {
     let trailers = HeaderMap::from_iter([(http::header::ETAG, HeaderValue::from_static("\"after\""))]);
     for coding in Coding::ALL {
         let coded = encode_whole(coding, LEVEL, b"body").unwrap();
-        let output =
-            decoded(coding, Script::new([Step::Data(coded), Step::Idle, Step::Trailers(trailers.clone())]), Bounds::NONE);
+        let output = decoded(
+            coding,
+            Script::new([Step::Data(coded), Step::Idle, Step::Trailers(trailers.clone())]),
+            Bounds::NONE,
+        );
         assert_eq!((&output.data[..], output.trailers.as_ref()), (&b"body"[..], Some(&trailers)));
     }
 }
@@ -160,7 +168,9 @@ fn trailers_follow() {
 fn an_error_of_the_source_comes_through() {
     for coding in Coding::ALL {
         let coded = encode_whole(coding, LEVEL, b"body").unwrap();
-        let error = decoded(coding, Script::new([Step::Data(coded), Step::Fail]), Bounds::NONE).error.expect("an error");
+        let error = decoded(coding, Script::new([Step::Data(coded), Step::Fail]), Bounds::NONE)
+            .error
+            .expect("an error");
         assert!(!error.is_malformed() && !error.is_too_large());
         assert_eq!(std::error::Error::source(&error).unwrap().to_string(), "the source broke off");
     }

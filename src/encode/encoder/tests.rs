@@ -43,7 +43,10 @@ fn every_split_of_the_input() {
                     encoder.push(piece, &mut coded, flush).unwrap();
                 }
                 encoder.push(&[], &mut coded, Flush::Finish).unwrap();
-                assert!(decode(coding, &coded).unwrap() == body, "{coding:?} {level}, pieces of {size}, {flush:?}");
+                assert!(
+                    decode(coding, &coded).unwrap() == body,
+                    "{coding:?} {level}, pieces of {size}, {flush:?}"
+                );
             }
         }
     });

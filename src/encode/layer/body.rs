@@ -60,15 +60,21 @@ where
     type Data = Bytes;
     type Error = BoxError;
 
-    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
         let mut kind = self.project().kind;
         let frame = match kind.as_mut().project() {
             KindProj::Empty => None,
             KindProj::Untouched { body } => {
                 let as_bytes = |mut data: B::Data| data.copy_to_bytes(data.remaining());
-                ready!(body.poll_frame(cx)).map(|frame| frame.map(|frame| frame.map_data(as_bytes)).map_err(Into::into))
+                ready!(body.poll_frame(cx))
+                    .map(|frame| frame.map(|frame| frame.map_data(as_bytes)).map_err(Into::into))
             }
-            KindProj::Read { body } => ready!(Pin::new(body).poll_frame(cx)).map(|frame| frame.map_err(Into::into)),
+            KindProj::Read { body } => {
+                ready!(Pin::new(body).poll_frame(cx)).map(|frame| frame.map_err(Into::into))
+            }
             KindProj::Coded { body } => ready!(body.poll_frame(cx)),
         };
         if !matches!(frame, Some(Ok(_))) {

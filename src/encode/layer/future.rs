@@ -69,7 +69,9 @@ where
         if this.reading.is_none() {
             let (mut parts, body) = ready!(this.inner.poll(cx))?.into_parts();
             match this.asked.plan(&mut parts, &body, this.options) {
-                Plan::Pass => return Poll::Ready(Ok(Response::from_parts(parts, CompressBody::untouched(body)))),
+                Plan::Pass => {
+                    return Poll::Ready(Ok(Response::from_parts(parts, CompressBody::untouched(body))));
+                }
                 Plan::Plain(refusal) => {
                     parts.extensions.insert(refusal);
                     return Poll::Ready(Ok(Response::from_parts(parts, CompressBody::untouched(body))));

@@ -55,7 +55,9 @@ impl Asked {
         let varies = may_vary(parts, settings) && options.filter.as_ref().is_none_or(|filter| filter(parts));
         if !varies {
             let length = self.length(&parts.headers, body);
-            return Plan::Plain(may_code(parts.status, &parts.headers, length, settings).err().unwrap_or(Refusal::Type));
+            return Plan::Plain(
+                may_code(parts.status, &parts.headers, length, settings).err().unwrap_or(Refusal::Type),
+            );
         }
         vary_by_accept_encoding(&mut parts.headers);
 

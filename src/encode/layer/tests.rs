@@ -73,7 +73,8 @@ impl Case {
             request.headers_mut().insert(ACCEPT_ENCODING, HeaderValue::from_static(accept));
         }
         let mut response = Some(self.response);
-        let service = tower::service_fn(move |_| ready(Ok::<_, Infallible>(response.take().expect("called once"))));
+        let service =
+            tower::service_fn(move |_| ready(Ok::<_, Infallible>(response.take().expect("called once"))));
         let mut future = pin!(self.layer.layer(service).oneshot(request));
         let mut cx = Context::from_waker(Waker::noop());
         let mut pauses = 0;
@@ -131,7 +132,8 @@ fn data(bytes: impl Into<Bytes>) -> Step {
 fn a_small_page_is_coded_whole_and_has_a_length() {
     let page = text(9000);
     for coding in Coding::ALL {
-        let answer = Case::page(&page).layer(|layer| layer.codings(Coding::ALL)).accept(coding.token()).respond();
+        let answer =
+            Case::page(&page).layer(|layer| layer.codings(Coding::ALL)).accept(coding.token()).respond();
         answer.assert_coded(coding, &page);
         assert_eq!(answer.exact, Some(answer.output.data.len() as u64));
         assert_eq!(answer.output.frames.len(), 1);
@@ -142,7 +144,8 @@ fn a_small_page_is_coded_whole_and_has_a_length() {
 fn a_long_page_is_coded_as_a_stream() {
     let page = text(500_000);
     for coding in Coding::ALL {
-        let answer = Case::page(&page).layer(|layer| layer.codings(Coding::ALL)).accept(coding.token()).respond();
+        let answer =
+            Case::page(&page).layer(|layer| layer.codings(Coding::ALL)).accept(coding.token()).respond();
         answer.assert_coded(coding, &page);
         assert_eq!(answer.exact, None);
     }
@@ -204,7 +207,9 @@ fn what_is_never_coded_does_not_vary() {
 #[test]
 fn no_transform_may_be_overruled() {
     let page = text(9000);
-    let case = Case::page(&page).header(CACHE_CONTROL, "no-transform").layer(|layer| layer.honour_no_transform(false));
+    let case = Case::page(&page)
+        .header(CACHE_CONTROL, "no-transform")
+        .layer(|layer| layer.honour_no_transform(false));
     case.respond().assert_coded(Coding::Gzip, &page);
 }
 
@@ -294,12 +299,17 @@ fn head_answers_what_get_would() {
 
 #[test]
 fn head_of_a_service_that_leaves_out_the_body() {
-    let answer = Case::page(b"").method(Method::HEAD).header(CONTENT_LENGTH, "9000").header(ETAG, "\"a\"").respond();
+    let answer =
+        Case::page(b"").method(Method::HEAD).header(CONTENT_LENGTH, "9000").header(ETAG, "\"a\"").respond();
     assert_eq!(answer.header(CONTENT_ENCODING), Some("gzip"));
     assert_eq!(answer.header(CONTENT_LENGTH), None);
     assert_eq!(answer.header(ETAG), Some("W/\"a\""));
     assert!(answer.output.data.is_empty());
-    Case::page(b"").method(Method::HEAD).header(CONTENT_LENGTH, "9").respond().assert_plain(Refusal::TooShort, b"");
+    Case::page(b"")
+        .method(Method::HEAD)
+        .header(CONTENT_LENGTH, "9")
+        .respond()
+        .assert_plain(Refusal::TooShort, b"");
     Case::page(b"").method(Method::HEAD).respond().assert_plain(Refusal::Empty, b"");
 }
 
@@ -379,7 +389,9 @@ fn trailers_pass_coded_or_not() {
 
 #[test]
 fn an_error_of_the_source_breaks_the_response() {
-    for steps in [vec![Step::Fail], vec![data(text(100)), Step::Fail], vec![data(text(9000)), Step::Idle, Step::Fail]] {
+    for steps in
+        [vec![Step::Fail], vec![data(text(100)), Step::Fail], vec![data(text(9000)), Step::Idle, Step::Fail]]
+    {
         for accept in ["gzip", "identity"] {
             let answer = Case::stream(steps.clone()).accept(accept).respond();
             assert_eq!(answer.output.error.unwrap().to_string(), "the source broke off");

@@ -104,7 +104,9 @@ impl Store {
             // One, or a variant could take no more than its shard. The lock is not on the hot path.
             .shards(1)
             .weight_capacity(bytes)
-            .estimated_items_capacity(usize::try_from(bytes / TYPICAL_VARIANT_BYTES).unwrap_or(usize::MAX).max(16))
+            .estimated_items_capacity(
+                usize::try_from(bytes / TYPICAL_VARIANT_BYTES).unwrap_or(usize::MAX).max(16),
+            )
             .build()
             .expect("both capacities are set");
         let workers = std::thread::available_parallelism().map_or(1, usize::from);

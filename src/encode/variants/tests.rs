@@ -7,7 +7,14 @@ use super::*;
 use crate::encode::testing::{decode, noise, text};
 
 fn key(inode: u64, len: usize) -> Key {
-    Key { device: 1, inode, modified_ns: 1_700_000_000_000_000_000, len: len as u64, coding: Coding::Gzip, level: 1 }
+    Key {
+        device: 1,
+        inode,
+        modified_ns: 1_700_000_000_000_000_000,
+        len: len as u64,
+        coding: Coding::Gzip,
+        level: 1,
+    }
 }
 
 /// A file too long to be coded by the worker itself.
@@ -128,7 +135,8 @@ async fn what_gains_nothing_is_remembered_as_such() {
     let store = Store::new(10 << 20);
     for len in [9000, LONG] {
         for _ in 0..2 {
-            let variant = store.get_or_encode(key(1, len), move || Ok(Bytes::from(noise(len)))).await.unwrap();
+            let variant =
+                store.get_or_encode(key(1, len), move || Ok(Bytes::from(noise(len)))).await.unwrap();
             assert_eq!(variant.bytes(), Err(Refusal::NoGain));
         }
     }
