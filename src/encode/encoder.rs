@@ -63,8 +63,8 @@ pub enum Encoder {
     Gzip(DeflateEncoder),
     /// The zlib wrapper, which HTTP calls `deflate`.
     Deflate(DeflateEncoder),
-    /// Brotli.
-    Brotli(BrotliEncoder),
+    /// Brotli; boxed, as it is much larger than the others.
+    Brotli(Box<BrotliEncoder>),
     /// Zstandard.
     Zstd(ZstdEncoder),
 }
@@ -79,10 +79,10 @@ impl Encoder {
         Ok(match coding {
             Coding::Gzip => Self::Gzip(DeflateEncoder::new(Format::Gzip, level)),
             Coding::Deflate => Self::Deflate(DeflateEncoder::new(Format::Zlib, level)),
-            Coding::Brotli => Self::Brotli(BrotliEncoder::new(
-                u8::try_from(level).unwrap_or(BrotliEncoder::MAX_QUALITY),
-                None,
-            )),
+            Coding::Brotli => {
+                let quality = u8::try_from(level).unwrap_or(BrotliEncoder::MAX_QUALITY);
+                Self::Brotli(Box::new(BrotliEncoder::new(quality, None)))
+            }
             Coding::Zstd => Self::Zstd(ZstdEncoder::new(level)?),
         })
     }

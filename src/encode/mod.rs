@@ -30,8 +30,3 @@ pub use coding::Coding;
 pub use cost::is_quick;
 pub use encoder::{Encoder, Levels, encode_whole};
 pub use flush::Flush;
-
-/// Whether coding a body of `length` bytes takes a millisecond or so, and may be done where a worker serves others.
-pub fn is_quick(coding: Coding, level: i32, length: usize) -> bool {
-    cost::step(coding, level).is_some_and(|step| length <= step)
-}

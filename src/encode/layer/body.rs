@@ -64,21 +64,24 @@ where
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        match self.project().kind.project() {
-            KindProj::Empty => Poll::Ready(None),
+        let mut kind = self.project().kind;
+        let frame = match kind.as_mut().project() {
+            KindProj::Empty => None,
             KindProj::Untouched { body } => {
-                let frame = ready!(body.poll_frame(cx));
                 let as_bytes = |mut data: B::Data| data.copy_to_bytes(data.remaining());
-                Poll::Ready(
-                    frame.map(|frame| frame.map(|frame| frame.map_data(as_bytes)).map_err(Into::into)),
-                )
+                ready!(body.poll_frame(cx))
+                    .map(|frame| frame.map(|frame| frame.map_data(as_bytes)).map_err(Into::into))
             }
             KindProj::Read { body } => {
-                let frame = ready!(Pin::new(body).poll_frame(cx));
-                Poll::Ready(frame.map(|frame| frame.map_err(Into::into)))
+                ready!(Pin::new(body).poll_frame(cx)).map(|frame| frame.map_err(Into::into))
             }
-            KindProj::Coded { body } => body.poll_frame(cx),
+            KindProj::Coded { body } => ready!(body.poll_frame(cx)),
+        };
+        if !matches!(frame, Some(Ok(_))) {
+            // Whoever asks again does not reach the body, which has ended.
+            kind.set(Kind::Empty);
         }
+        Poll::Ready(frame)
     }
 
     fn is_end_stream(&self) -> bool {

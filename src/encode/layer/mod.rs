@@ -139,3 +139,6 @@ impl fmt::Debug for Options {
         f.debug_struct("Options").field("settings", &self.settings).finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests;
