@@ -65,8 +65,10 @@ impl<P: Send + Sync> Files<P> {
     /// What `uri_path` names, or the fallback file where it names nothing. `uri_path` is as `http::Uri::path`
     /// has it.
     ///
-    /// A path that is not remembered costs system calls, and at most [`FileCache::content_max_file`] bytes of
-    /// reading, but does not wait for the content of files. `now` may be some milliseconds old.
+    /// A path that is not remembered costs system calls and at most [`FileCache::content_max_file`] bytes of
+    /// reading. Of content that the page cache lacks, it waits for the first bytes of sidecars only, and for
+    /// short files on file systems that cannot say whether a read would wait. `now` may be some milliseconds
+    /// old.
     pub fn lookup(&self, uri_path: &str, now: Instant) -> Result<Found<P>, LookupError> {
         let error = match self.lookup_exact(uri_path, now) {
             Err(error) if error.names_nothing() => error,
