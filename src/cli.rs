@@ -362,8 +362,9 @@ fn codings(text: &str) -> Result<Codings, String> {
     }
     let mut offered = Vec::new();
     for token in text.split(',') {
-        let coding = Coding::from_token(token)
-            .ok_or_else(|| format!("'{token}' is not a coding; known are zstd, br, gzip and deflate, or off"))?;
+        let coding = Coding::from_token(token).ok_or_else(|| {
+            format!("'{token}' is not a coding; known are zstd, br, gzip and deflate, or off")
+        })?;
         if !offered.contains(&coding) {
             offered.push(coding);
         }

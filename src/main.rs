@@ -31,7 +31,10 @@ fn run(settings: Settings) -> Result<(), StartError> {
     let server = Server::bind(settings)?;
     for address in server.addresses() {
         let kernel = laneflate_simd::Kernels::detect().name();
-        eprintln!("laneflate {} serves {root} on http://{address} ({codings}; kernel {kernel})", env!("CARGO_PKG_VERSION"));
+        eprintln!(
+            "laneflate {} serves {root} on http://{address} ({codings}; kernel {kernel})",
+            env!("CARGO_PKG_VERSION")
+        );
     }
     if let Some(address) = server.metrics_address() {
         eprintln!("laneflate counts on http://{address}/metrics");

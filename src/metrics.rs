@@ -261,7 +261,8 @@ mod tests {
 
     #[test]
     fn what_is_known_at_the_scrape_is_told() {
-        let now = Snapshot { kernels: "avx2", store_hits: 1, store_misses: 2, store_bytes: 5, log_lines_lost: 6 };
+        let now =
+            Snapshot { kernels: "avx2", store_hits: 1, store_misses: 2, store_bytes: 5, log_lines_lost: 6 };
         let page = render(&Registry::new(1), now);
         for line in [
             "laneflate_store_lookups_total{result=\"hit\"} 1",

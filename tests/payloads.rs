@@ -9,15 +9,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Licences that let anyone pass these files on, changed or not, in any company.
-const PERMISSIVE: [&str; 7] = [
-    "Apache-2.0",
-    "BSD-2-Clause",
-    "ISC",
-    "MIT",
-    "MIT OR Apache-2.0",
-    "PSF-2.0",
-    "public domain",
-];
+const PERMISSIVE: [&str; 7] =
+    ["Apache-2.0", "BSD-2-Clause", "ISC", "MIT", "MIT OR Apache-2.0", "PSF-2.0", "public domain"];
 
 #[test]
 fn generated_payloads_are_what_the_generator_makes() {
@@ -79,10 +72,7 @@ fn start_page_is_small_and_asks_no_one_else() {
 
     let page = fs::read_to_string(www("index.html")).unwrap();
     for name in ["href", "src"] {
-        for tag in page
-            .split('<')
-            .filter(|tag| tag.contains(&format!(" {name}=")))
-        {
+        for tag in page.split('<').filter(|tag| tag.contains(&format!(" {name}="))) {
             let target = attribute(tag, name);
             let relative = !target.contains(':') && !target.starts_with('/');
             assert!(relative && www(target).is_file(), "{target}");

@@ -19,11 +19,7 @@ impl Decoder {
             Format::Zlib => Decompress::new(true),
             Format::Gzip => Decompress::new_gzip(15),
         };
-        Self {
-            inner,
-            format,
-            done: false,
-        }
+        Self { inner, format, done: false }
     }
 
     /// Appends the body that the whole stream `input` stands for to `out`; returns how many bytes of `input` the stream has.
@@ -35,12 +31,7 @@ impl Decoder {
     ///
     /// What is wrong with the stream, or [`ErrorKind::LimitExceeded`] if the body has more than `limit` bytes.
     /// `out` then holds what it held before and an unspecified part of the body.
-    pub fn decode(
-        &mut self,
-        input: &[u8],
-        out: &mut Vec<u8>,
-        limit: usize,
-    ) -> Result<usize, Error> {
+    pub fn decode(&mut self, input: &[u8], out: &mut Vec<u8>, limit: usize) -> Result<usize, Error> {
         let start = out.len();
         let mut consumed = 0;
         loop {
@@ -81,11 +72,7 @@ impl Decoder {
     /// What is wrong with the stream.
     pub fn decompress(&mut self, input: &[u8], output: &mut [u8]) -> Result<Progress, Error> {
         if self.done {
-            return Ok(Progress {
-                consumed: 0,
-                produced: 0,
-                status: Status::Done,
-            });
+            return Ok(Progress { consumed: 0, produced: 0, status: Status::Done });
         }
         let (before_in, before_out) = (self.inner.total_in(), self.inner.total_out());
         let result = self
@@ -102,11 +89,7 @@ impl Decoder {
         } else {
             Status::NeedsInput
         };
-        Ok(Progress {
-            consumed,
-            produced,
-            status,
-        })
+        Ok(Progress { consumed, produced, status })
     }
 
     /// Drops the stream under way; the next call begins a new one.

@@ -36,12 +36,7 @@ impl Encoder {
             Format::Zlib => Compress::new(strength, true),
             Format::Gzip => Compress::new_gzip(strength, 15),
         };
-        Self {
-            inner,
-            level,
-            kernels,
-            done: false,
-        }
+        Self { inner, level, kernels, done: false }
     }
 
     /// Appends the compressed form of the whole body `input` to `out`; returns how many bytes that were.
@@ -54,9 +49,8 @@ impl Encoder {
         loop {
             let used = out.len();
             out.resize(used + rest.len() + 1024, 0);
-            let progress = self
-                .compress(rest, &mut out[used..], Flush::Finish)
-                .expect("a stream that has just begun");
+            let progress =
+                self.compress(rest, &mut out[used..], Flush::Finish).expect("a stream that has just begun");
             out.truncate(used + progress.produced);
             rest = &rest[progress.consumed..];
             if progress.status == Status::Done {
@@ -72,21 +66,12 @@ impl Encoder {
     /// # Errors
     ///
     /// [`ErrorKind::Finished`] if input comes after [`Flush::Finish`] was done.
-    pub fn compress(
-        &mut self,
-        input: &[u8],
-        output: &mut [u8],
-        flush: Flush,
-    ) -> Result<Progress, Error> {
+    pub fn compress(&mut self, input: &[u8], output: &mut [u8], flush: Flush) -> Result<Progress, Error> {
         if self.done {
             if !input.is_empty() {
                 return Err(Error::new(ErrorKind::Finished, self.inner.total_in()));
             }
-            return Ok(Progress {
-                consumed: 0,
-                produced: 0,
-                status: Status::Done,
-            });
+            return Ok(Progress { consumed: 0, produced: 0, status: Status::Done });
         }
         let (before_in, before_out) = (self.inner.total_in(), self.inner.total_out());
         let mode = match flush {
@@ -106,11 +91,7 @@ impl Encoder {
         } else {
             Status::NeedsInput
         };
-        Ok(Progress {
-            consumed,
-            produced,
-            status,
-        })
+        Ok(Progress { consumed, produced, status })
     }
 
     /// Drops the stream under way; the next call begins a new one. Memory is kept.

@@ -42,7 +42,9 @@ impl Gate {
     pub(crate) fn new(limits: &Limits) -> Self {
         Self {
             places: Arc::new(Semaphore::new(limits.connections.min(Semaphore::MAX_PERMITS))),
-            per_address: limits.connections_per_address.map(|limit| PerAddress { limit, open: Mutex::default() }),
+            per_address: limits
+                .connections_per_address
+                .map(|limit| PerAddress { limit, open: Mutex::default() }),
             waiting: AtomicUsize::new(0),
         }
     }

@@ -290,7 +290,8 @@ mod tests {
     #[test]
     fn codings_of_the_transfer_other_than_chunked_are_refused() {
         for value in ["gzip, chunked", "chunked, identity", "xchunked", "chunked;a=b"] {
-            let request = format!("POST / HTTP/1.1\r\nTransfer-Encoding: {value}\r\n\r\n0\r\n\r\n").into_bytes();
+            let request =
+                format!("POST / HTTP/1.1\r\nTransfer-Encoding: {value}\r\n\r\n0\r\n\r\n").into_bytes();
             poisoned_at(&request, find(&request, b"\r\n\r\n") + 1);
         }
     }
@@ -298,7 +299,8 @@ mod tests {
     #[test]
     fn bad_chunk_sizes_are_refused() {
         for size in ["", "g", "-1", "0x1", "1 ", "1 x", "1;a\x01", "1000000000000000"] {
-            let request = format!("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n{size}\r\n").into_bytes();
+            let request =
+                format!("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n{size}\r\n").into_bytes();
             poisoned_at(&request, request.len() - 1);
         }
     }

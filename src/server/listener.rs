@@ -20,10 +20,15 @@ impl fmt::Display for ListenError {
         let Self { address, source } = self;
         match source.kind() {
             io::ErrorKind::AddrInUse => {
-                write!(f, "{address} is taken by another program; stop it or choose another address with --listen")
+                write!(
+                    f,
+                    "{address} is taken by another program; stop it or choose another address with --listen"
+                )
             }
             io::ErrorKind::AddrNotAvailable => write!(f, "{address} is not an address of this machine"),
-            io::ErrorKind::PermissionDenied => write!(f, "{address}: not allowed to listen there (ports below 1024 need privileges)"),
+            io::ErrorKind::PermissionDenied => {
+                write!(f, "{address}: not allowed to listen there (ports below 1024 need privileges)")
+            }
             _ => write!(f, "cannot listen on {address}: {source}"),
         }
     }

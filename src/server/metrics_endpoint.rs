@@ -46,7 +46,8 @@ pub(super) async fn serve(listener: TcpListener, sources: Sources) {
         };
         let sources = Arc::clone(&sources);
         tokio::spawn(async move {
-            let service = service_fn(|request| std::future::ready(Ok::<_, Infallible>(sources.answer(&request))));
+            let service =
+                service_fn(|request| std::future::ready(Ok::<_, Infallible>(sources.answer(&request))));
             let mut http = http1::Builder::new();
             http.timer(TokioTimer::new()).keep_alive(false);
             let _ = timeout(PATIENCE, http.serve_connection(TokioIo::new(stream), service)).await;

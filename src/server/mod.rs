@@ -78,7 +78,12 @@ impl Server {
             }
         }
         let metrics = settings.metrics.map(listener::listen_once).transpose().map_err(StartError::Listen)?;
-        let log = settings.access_log.as_ref().map(access_log::Writer::open).transpose().map_err(StartError::Log)?;
+        let log = settings
+            .access_log
+            .as_ref()
+            .map(access_log::Writer::open)
+            .transpose()
+            .map_err(StartError::Log)?;
         Ok(Self { settings, files, registry, log, listeners, metrics })
     }
 
@@ -96,13 +101,20 @@ impl Server {
     /// Serves until SIGTERM, SIGINT or SIGQUIT, then finishes what is in flight; a second signal does not wait.
     pub fn run(self) -> Result<Ended, StartError> {
         let Self { settings, files, registry, log, listeners, metrics } = self;
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(StartError::System)?;
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(StartError::System)?;
         let gate = Arc::new(Gate::new(&settings.limits));
         let (phase, phases) = watch::channel(Phase::Run);
         let cpus = if settings.workers.pin { cpu::allowed() } else { Vec::new() };
         let mut workers = Vec::with_capacity(listeners.len());
         for (number, listeners) in listeners.into_iter().enumerate() {
-            let shared = Shared::new(files.clone(), &settings, registry.worker(number), log.clone(), Arc::clone(&gate));
+            let shared = Shared::new(
+                files.clone(),
+                &settings,
+                registry.worker(number),
+                log.clone(),
+                Arc::clone(&gate),
+            );
             let cpu = (!cpus.is_empty()).then(|| cpus[number % cpus.len()]);
             let (limit, phases) = (settings.workers.shutdown_timeout, phases.clone());
             let worker = move || {
@@ -114,18 +126,23 @@ impl Server {
             let thread = thread::Builder::new().name(format!("worker-{number}"));
             workers.push(thread.spawn(worker).map_err(StartError::System)?);
         }
-        runtime.block_on(async {
-            if let Some(listener) = metrics {
-                let sources = metrics_endpoint::Sources { registry, files, log: log.clone() };
-                tokio::spawn(metrics_endpoint::serve(listener, sources));
-            }
-            signals::wait_for_end(log.as_ref()).await
-        })
-        .map_err(StartError::System)?;
+        runtime
+            .block_on(async {
+                if let Some(listener) = metrics {
+                    let sources = metrics_endpoint::Sources { registry, files, log: log.clone() };
+                    tokio::spawn(metrics_endpoint::serve(listener, sources));
+                }
+                signals::wait_for_end(log.as_ref()).await
+            })
+            .map_err(StartError::System)?;
         phase.send_replace(Phase::Drain);
         let _ = runtime.spawn(signals::exit_on_second());
         let joining = runtime.spawn_blocking(move || join(workers));
-        let cut = runtime.block_on(joining).map_err(io::Error::from).and_then(|cut| cut).map_err(StartError::System)?;
+        let cut = runtime
+            .block_on(joining)
+            .map_err(io::Error::from)
+            .and_then(|cut| cut)
+            .map_err(StartError::System)?;
         Ok(Ended { cut })
     }
 }

@@ -147,7 +147,10 @@ impl Socket {
             let sent = rustix::fs::sendfile(&self.stream, &*span.file, Some(&mut span.offset), length)?;
             if sent == 0 {
                 // The head promised more than the file now has; the only honest end is a broken one.
-                return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file shrank while it was sent"));
+                return Err(io::Error::new(
+                    io::ErrorKind::UnexpectedEof,
+                    "the file shrank while it was sent",
+                ));
             }
             span.left -= sent as u64;
             Ok(sent)

@@ -27,7 +27,8 @@ const WATCH: Duration = Duration::from_millis(500);
 const EXHAUSTED: Duration = Duration::from_millis(100);
 
 /// What a client from an address with too many connections is told.
-const TOO_MANY: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\nRetry-After: 1\r\n\r\n";
+const TOO_MANY: &[u8] =
+    b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\nRetry-After: 1\r\n\r\n";
 
 /// The phases of the server's life, as the workers are told of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

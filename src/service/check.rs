@@ -67,7 +67,11 @@ mod tests {
         assert_eq!(check_of(get().method("OPTIONS")), Check::Options);
         assert_eq!(check_of(get().method("POST")), Check::Fail(StatusCode::METHOD_NOT_ALLOWED));
         assert_eq!(check_of(get().method("BREW")), Check::Fail(StatusCode::NOT_IMPLEMENTED));
-        assert_eq!(check_of(get().method("get")), Check::Fail(StatusCode::NOT_IMPLEMENTED), "methods have case");
+        assert_eq!(
+            check_of(get().method("get")),
+            Check::Fail(StatusCode::NOT_IMPLEMENTED),
+            "methods have case"
+        );
     }
 
     #[test]

@@ -10,8 +10,8 @@ use super::select::Selected;
 use crate::conditional::EntityTag;
 use crate::config::{CodingSettings, Site};
 use crate::date::HttpDate;
-use crate::encode::{Coding, Levels};
 use crate::encode::variants::{Handle, Key, Store, Variant};
+use crate::encode::{Coding, Levels};
 use crate::headers::vary_by_accept_encoding;
 use crate::mime;
 use crate::policy::{Refusal, may_code};
@@ -77,7 +77,8 @@ impl Prepared {
             None => Err(Refusal::AlreadyCoded),
         });
         let offered = |&wanted: &Coding| coding.offered.contains(&wanted);
-        let has_sidecar = Coding::ALL.iter().filter(|one| offered(one)).any(|&one| file.sidecar(one).is_some());
+        let has_sidecar =
+            Coding::ALL.iter().filter(|one| offered(one)).any(|&one| file.sidecar(one).is_some());
         let varies = has_sidecar || matches!(codable, Ok(()) | Err(Refusal::TooShort));
         if varies {
             vary_by_accept_encoding(&mut common);

@@ -8,16 +8,16 @@ use bytes::Bytes;
 use http::header::{CONTENT_ENCODING, CONTENT_RANGE, CONTENT_TYPE, RANGE};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 
-use super::{Ask, Inner};
 use super::prepared::{Coded, Face, File, Prepared};
 use super::reply::{Answer, Notes, Ranged, Reply, Unsatisfiable, Wait, cut};
 use super::select::Selected;
+use super::{Ask, Inner};
 use crate::body::Body;
 use crate::conditional::Validators;
-use crate::encode::variants::Variant;
 use crate::date::HttpDate;
 use crate::encode::body::Encoded;
 use crate::encode::decode::{Bounds, Decoded};
+use crate::encode::variants::Variant;
 use crate::encode::{Coding, Levels, encode_whole, is_quick, pool};
 use crate::headers::vary_by_accept_encoding;
 use crate::negotiate::Accepted;
@@ -209,7 +209,13 @@ impl Inner {
     }
 
     /// A text made for this response, coded as the client asks for.
-    pub(super) fn text(&self, ask: &Ask<'_>, status: StatusCode, content_type: &'static str, text: Bytes) -> Reply {
+    pub(super) fn text(
+        &self,
+        ask: &Ask<'_>,
+        status: StatusCode,
+        content_type: &'static str,
+        text: Bytes,
+    ) -> Reply {
         self.content(ask, status, HeaderValue::from_static(content_type), text.into())
     }
 
@@ -230,12 +236,22 @@ impl Inner {
         vary_by_accept_encoding(&mut headers);
         let best = Accepted::parse(ask.headers).rank(&self.coding.offered).best();
         let Some(Some(coding)) = best else {
-            return Reply::new(status, headers, content, Notes { refusal: Some(Refusal::NotAsked), ..Notes::default() });
+            return Reply::new(
+                status,
+                headers,
+                content,
+                Notes { refusal: Some(Refusal::NotAsked), ..Notes::default() },
+            );
         };
         match encode(content, coding, Levels::from(&self.coding).level(coding)) {
             Ok(body) => {
                 headers.insert(CONTENT_ENCODING, coding.header_value());
-                Reply::new(status, headers, body, Notes { coding: Some(coding), length_before: length, refusal: None })
+                Reply::new(
+                    status,
+                    headers,
+                    body,
+                    Notes { coding: Some(coding), length_before: length, refusal: None },
+                )
             }
             Err(error) => coder_failed(coding, &error),
         }
@@ -258,7 +274,11 @@ fn ranged<'a>(
 }
 
 fn coded_notes(file: &File, coding: Coding) -> Notes {
-    Notes { coding: Some(coding), length_before: file.identity.as_ref().map(Representation::len), refusal: None }
+    Notes {
+        coding: Some(coding),
+        length_before: file.identity.as_ref().map(Representation::len),
+        refusal: None,
+    }
 }
 
 /// Bytes in memory are coded in place, so that their length is known; others as they are read.

@@ -37,7 +37,8 @@ pub(super) fn select(
 ) -> Result<Selected, NotAcceptable> {
     if !prepared.varies {
         let why = prepared.codable.err().unwrap_or(Refusal::Off);
-        let takes_plain = !headers.contains_key(header::ACCEPT_ENCODING) || Accepted::parse(headers).identity_acceptable();
+        let takes_plain =
+            !headers.contains_key(header::ACCEPT_ENCODING) || Accepted::parse(headers).identity_acceptable();
         return if takes_plain { Ok(Selected::Plain(why)) } else { Err(NotAcceptable) };
     }
     let accepted = Accepted::parse(headers);
@@ -91,6 +92,8 @@ impl<'f> Choice<'f> {
 
     /// The sidecar that is quickest to decode.
     fn any_sidecar(&self) -> Option<Coding> {
-        [Coding::Zstd, Coding::Gzip, Coding::Brotli].into_iter().find(|&coding| self.prepared.sidecar(coding).is_some())
+        [Coding::Zstd, Coding::Gzip, Coding::Brotli]
+            .into_iter()
+            .find(|&coding| self.prepared.sidecar(coding).is_some())
     }
 }

@@ -26,27 +26,14 @@ fn start_page_shows_its_coding_and_sizes() {
     for visit in ["first", "second"] {
         browser.open(&server.url("/"));
         browser.wait_until("document.getElementById('wire').value");
-        let text = |id: &str| {
-            text(
-                &browser,
-                &format!("document.getElementById('{id}').textContent"),
-            )
-        };
+        let text = |id: &str| text(&browser, &format!("document.getElementById('{id}').textContent"));
         let number = |id: &str| number(&browser, &format!("document.getElementById('{id}').value"));
 
         let coding = text("coding");
         assert_eq!(number("size"), file_size("index.html"), "{visit} visit");
-        assert_eq!(
-            number("wire"),
-            server.coded_size("/", &coding),
-            "{visit} visit"
-        );
+        assert_eq!(number("wire"), server.coded_size("/", &coding), "{visit} visit");
         assert_ratio(&text("ratio"), number("size"), number("wire"));
-        assert!(
-            text("server").starts_with("laneflate"),
-            "{}",
-            text("server")
-        );
+        assert!(text("server").starts_with("laneflate"), "{}", text("server"));
         for time in ["ttfb", "time"] {
             assert!(text(time).ends_with(" ms"), "{time}: {}", text(time));
         }
@@ -79,18 +66,10 @@ fn start_page_measures_each_payload() {
     assert_eq!(rows.len(), 32);
     for row in rows {
         let field = |name: &str| row[name].as_str().unwrap();
-        let (path, size, wire) = (
-            field("path"),
-            file_size(field("path")),
-            row["wire"].as_u64().unwrap(),
-        );
+        let (path, size, wire) = (field("path"), file_size(field("path")), row["wire"].as_u64().unwrap());
         let shrinks = size >= 1024 && field("kind") != "Random";
         if shrinks || field("coding") != "identity" {
-            assert_eq!(
-                wire,
-                server.coded_size(&format!("/{path}"), field("coding")),
-                "{path}"
-            );
+            assert_eq!(wire, server.coded_size(&format!("/{path}"), field("coding")), "{path}");
         } else {
             assert_eq!(wire, size, "{path}");
         }
@@ -127,9 +106,8 @@ fn start_page_is_useful_without_scripts() {
     let server = Server::start();
     browser.open(&server.url("/"));
     let visible = |selector: &str| {
-        let script = format!(
-            "[...document.querySelectorAll('{selector}')].filter((e) => e.checkVisibility()).length"
-        );
+        let script =
+            format!("[...document.querySelectorAll('{selector}')].filter((e) => e.checkVisibility()).length");
         number(&browser, &script)
     };
     assert_eq!(visible("noscript h1"), 1);
@@ -152,10 +130,7 @@ impl Server {
                 .current_dir(env!("CARGO_MANIFEST_DIR")),
             "http://",
         );
-        Self {
-            address: address.trim_end_matches(['/', ',']).to_owned(),
-            _process: process,
-        }
+        Self { address: address.trim_end_matches(['/', ',']).to_owned(), _process: process }
     }
 
     fn url(&self, path: &str) -> String {
@@ -164,10 +139,7 @@ impl Server {
 
     /// Bytes of the body when a client asks for `coding`, which has to be one that browsers know.
     fn coded_size(&self, path: &str, coding: &str) -> u64 {
-        assert!(
-            ["zstd", "br", "gzip"].contains(&coding),
-            "{path}: {coding:?}"
-        );
+        assert!(["zstd", "br", "gzip"].contains(&coding), "{path}: {coding:?}");
         let request = minreq::get(self.url(path)).with_header("Accept-Encoding", coding);
         let response = request.with_timeout(30).send().unwrap();
         assert_eq!(response.header("Content-Encoding"), Some(coding), "{path}");
@@ -185,9 +157,7 @@ fn number(browser: &Browser, expression: &str) -> u64 {
 }
 
 fn file_size(path: &str) -> u64 {
-    fs::metadata(format!("{}/www/{path}", env!("CARGO_MANIFEST_DIR")))
-        .unwrap()
-        .len()
+    fs::metadata(format!("{}/www/{path}", env!("CARGO_MANIFEST_DIR"))).unwrap().len()
 }
 
 /// The page rounds to two decimals.

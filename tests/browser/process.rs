@@ -25,11 +25,7 @@ impl Process {
             };
             let line = line.unwrap();
             if let Some((_, rest)) = line.split_once(marker) {
-                break rest
-                    .split_whitespace()
-                    .next()
-                    .unwrap_or_default()
-                    .to_owned();
+                break rest.split_whitespace().next().unwrap_or_default().to_owned();
             }
             printed.push(line);
         };

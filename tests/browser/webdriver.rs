@@ -33,24 +33,14 @@ impl Browser {
             let _ = writeln!(io::stderr(), "skipped: chromium is not installed");
             return None;
         };
-        let (driver, port) = Process::start(
-            Command::new(chromedriver).arg("--port=0"),
-            "started successfully on port ",
-        );
+        let (driver, port) =
+            Process::start(Command::new(chromedriver).arg("--port=0"), "started successfully on port ");
         let port = port.trim_end_matches('.');
         let profile = empty_profile();
         let options = options(&chromium, &profile, scripts);
-        let created = call(
-            Method::Post,
-            &format!("http://127.0.0.1:{port}/session"),
-            &options,
-        );
+        let created = call(Method::Post, &format!("http://127.0.0.1:{port}/session"), &options);
         let id = created["sessionId"].as_str().unwrap();
-        Some(Self {
-            session: format!("http://127.0.0.1:{port}/session/{id}"),
-            profile,
-            _driver: driver,
-        })
+        Some(Self { session: format!("http://127.0.0.1:{port}/session/{id}"), profile, _driver: driver })
     }
 
     /// Loads a page, up to its `load` event.
@@ -104,11 +94,7 @@ fn call(method: Method, url: &str, body: &Value) -> Value {
         .send()
         .unwrap();
     let mut reply: Value = serde_json::from_slice(response.as_bytes()).unwrap();
-    assert_eq!(
-        response.status_code, 200,
-        "{url}: {}",
-        reply["value"]["message"]
-    );
+    assert_eq!(response.status_code, 200, "{url}: {}", reply["value"]["message"]);
     reply["value"].take()
 }
 
