@@ -115,6 +115,10 @@ fn no_transform_is_honoured() {
         let server = Server::start(&site, &["--cache-control", value]);
         let reply = server.get("/page.html", &[ACCEPT]).rule("Cache-Control: no-transform is honoured");
         reply.status(200).coded("identity").has("cache-control", value).body(text(5000));
+        let server = Server::start(&site, &["--cache-control", value, "--ignore-no-transform"]);
+        let reply =
+            server.get("/page.html", &[ACCEPT]).rule("--ignore-no-transform codes the server's own files");
+        reply.status(200).coded("gzip").decodes_to(text(5000));
     }
 }
 
@@ -142,14 +146,9 @@ fn lengths_are_those_of_what_is_sent() {
 #[test]
 fn coding_off_codes_nothing() {
     let site = Site::new().with("page.html", text(5000));
-    let server = Server::start(&site, &["--codings", ""]);
+    let server = Server::start(&site, &["--codings", "off"]);
     let reply = server.get("/page.html", &["Accept-Encoding: gzip, br, zstd"]);
-    reply
-        .rule("an empty --codings turns coding off")
-        .status(200)
-        .coded("identity")
-        .lacks("vary")
-        .body(text(5000));
+    reply.rule("--codings off turns coding off").status(200).coded("identity").lacks("vary").body(text(5000));
 }
 
 #[test]
