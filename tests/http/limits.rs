@@ -108,9 +108,22 @@ fn connections_in_all_are_bounded() {
     for conn in &mut held {
         assert!(served(conn), "a connection within --max-connections is served");
     }
+    for conn in &mut held {
+        conn.send("GET /page.html HTTP/1.1\r\n");
+    }
     assert!(!served(&mut server.connect()), "one more than --max-connections is served");
     held.pop();
     eventually("a connection that ended makes room", PATIENCE, || served(&mut server.connect()));
+}
+
+#[test]
+fn an_idle_connection_gives_its_place_to_one_that_waits() {
+    let (_site, server) = serve(&["--max-connections", "4"]);
+    let mut held: Vec<Conn> = (0..4).map(|_| server.connect()).collect();
+    for conn in &mut held {
+        assert!(served(conn), "a connection within --max-connections is served");
+    }
+    eventually("an idle connection makes room", PATIENCE, || served(&mut server.connect()));
 }
 
 #[test]
