@@ -71,7 +71,7 @@ fn types_are_current_and_text_has_a_charset() {
         ("zst", "application/zstd"),
         ("unheardof", "application/octet-stream"),
     ];
-    let mut site = Site::new().with("README", "no extension").with("page.HTML", "upper case");
+    let mut site = Site::new().with("unheardof", "no extension").with("page.HTML", "upper case");
     for (extension, _) in TYPES {
         site = site.with(&format!("file.{extension}"), text(100));
     }
@@ -79,7 +79,7 @@ fn types_are_current_and_text_has_a_charset() {
     for (extension, kind) in TYPES {
         server.get(&format!("/file.{extension}"), &[]).rule("the type of a name").has("content-type", kind);
     }
-    server.get("/README", &[]).rule("no extension").has("content-type", "application/octet-stream");
+    server.get("/unheardof", &[]).rule("no extension").has("content-type", "application/octet-stream");
     server
         .get("/page.HTML", &[])
         .rule("extensions have no case")
