@@ -133,7 +133,9 @@ fn nothing_acceptable_is_406() {
         head.status(406).varies();
     }
     let plain = server.get("/photo.png", &["Accept-Encoding: identity;q=0"]);
-    plain.rule("content that is never coded is sent plain").status(200).coded("identity").body(&page);
+    plain.rule("what is never coded must not be sent plain where identity is forbidden").status(406);
+    let plain = server.get("/photo.png", &["Accept-Encoding: gzip"]);
+    plain.rule("what is never coded is sent plain otherwise").status(200).coded("identity").body(&page);
 }
 
 #[test]
