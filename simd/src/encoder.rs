@@ -1,26 +1,60 @@
 //! The encoder.
 
+use crate::container;
+use crate::deflate::bits::BitWriter;
+use crate::deflate::block;
+use crate::deflate::body::{self, Body};
+use crate::format::{MAX_STORED, WINDOW};
 use crate::{Error, ErrorKind, Flush, Format, Kernels, Level, Progress, Status};
-use flate2::{Compress, Compression, FlushCompress};
+use std::fmt;
 
 /// Compresses bodies, one after another, whole or in pieces.
-#[derive(Debug)]
+///
+/// What it writes for a body depends on the format, the level and where the stream is flushed; not on the kernels, on
+/// how the input and output are cut, or on the bodies before.
 pub struct Encoder {
-    inner: Compress,
+    format: Format,
     level: Level,
     kernels: &'static Kernels,
-    done: bool,
+    body: Body,
+    stream: Stream,
+}
+
+/// What a stream in pieces needs beyond the body's state.
+struct Stream {
+    stage: Stage,
+    /// The window, and after it what is not compressed or not written yet.
+    window: Vec<u8>,
+    /// Up to where the window is compressed.
+    compressed: usize,
+    /// Coded bytes that the output had no room for, from `delivered` on.
+    pending: Vec<u8>,
+    delivered: usize,
+    /// The bits of the last, unfinished byte.
+    bits: (u8, u8),
+    /// The last flush was done, and nothing came after it.
+    flushed: bool,
+    checksum: u32,
+    length: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Header,
+    Body,
+    Done,
 }
 
 /// The most bytes that [`Encoder::encode`] appends for a body of `len` bytes.
-pub fn bound(format: Format, len: usize) -> usize {
-    let container = match format {
-        Format::Raw => 0,
-        Format::Zlib => 6,
-        Format::Gzip => 18,
-    };
-    container + len + len / 1000 + 64
+pub const fn bound(format: Format, len: usize) -> usize {
+    // No block is larger than stored ones: 3 bits, up to 7 to fill a byte, and 32, of which all but the last of a body
+    // hold a chunk at least.
+    let blocks = len / body::WHOLE.chunk + 1;
+    container::size(format) + len + (blocks * (3 + 7 + 32)).div_ceil(8)
 }
+
+// That counts one stored block for each block.
+const _: () = assert!(body::WHOLE.block <= MAX_STORED && body::STREAM.block <= MAX_STORED);
 
 impl Encoder {
     /// An encoder with the best kernels for this CPU.
@@ -30,35 +64,31 @@ impl Encoder {
 
     /// An encoder with the given kernels. The bytes it writes do not depend on them.
     pub fn with_kernels(format: Format, level: Level, kernels: &'static Kernels) -> Self {
-        let strength = Compression::new(u32::from(level.number().min(9)));
-        let inner = match format {
-            Format::Raw => Compress::new(strength, false),
-            Format::Zlib => Compress::new(strength, true),
-            Format::Gzip => Compress::new_gzip(strength, 15),
-        };
-        Self { inner, level, kernels, done: false }
+        Self {
+            format,
+            level,
+            kernels,
+            body: Body::new(level.plan(), body::WHOLE),
+            stream: Stream::new(format),
+        }
     }
 
-    /// Appends the compressed form of the whole body `input` to `out`; returns how many bytes that were.
+    /// Appends the compressed form of the whole body `input` to `out`; returns how many bytes that were, at most
+    /// [`bound`].
     ///
     /// A stream that was under way is dropped.
     pub fn encode(&mut self, input: &[u8], out: &mut Vec<u8>) -> usize {
         self.reset();
-        let start = out.len();
-        let mut rest = input;
-        loop {
-            let used = out.len();
-            out.resize(used + rest.len() + 1024, 0);
-            let progress =
-                self.compress(rest, &mut out[used..], Flush::Finish).expect("a stream that has just begun");
-            out.truncate(used + progress.produced);
-            rest = &rest[progress.consumed..];
-            if progress.status == Status::Done {
-                break;
-            }
-        }
-        self.reset();
-        out.len() - start
+        let before = out.len();
+        container::header(self.format, self.level, out);
+        let mut writer = BitWriter::new(out, (0, 0));
+        self.body.whole(input, self.kernels, &mut writer);
+        writer.align();
+        let seed = container::seed(self.format);
+        let checksum = container::checksum(self.format, self.kernels, seed, input);
+        container::trailer(self.format, checksum, input.len() as u64, out);
+        debug_assert!(out.len() - before <= bound(self.format, input.len()));
+        out.len() - before
     }
 
     /// Takes from `input` and writes to `output` as much as goes, then does what `flush` says.
@@ -66,38 +96,51 @@ impl Encoder {
     /// # Errors
     ///
     /// [`ErrorKind::Finished`] if input comes after [`Flush::Finish`] was done.
-    pub fn compress(&mut self, input: &[u8], output: &mut [u8], flush: Flush) -> Result<Progress, Error> {
-        if self.done {
-            if !input.is_empty() {
-                return Err(Error::new(ErrorKind::Finished, self.inner.total_in()));
+    pub fn compress(
+        &mut self,
+        input: &[u8],
+        output: &mut [u8],
+        flush: Flush,
+    ) -> Result<Progress, Error> {
+        let (mut consumed, mut produced) = (0, 0);
+        let status = loop {
+            produced += self.stream.deliver(&mut output[produced..]);
+            if self.stream.delivered < self.stream.pending.len() {
+                break Status::NeedsOutput;
             }
-            return Ok(Progress { consumed: 0, produced: 0, status: Status::Done });
-        }
-        let (before_in, before_out) = (self.inner.total_in(), self.inner.total_out());
-        let mode = match flush {
-            Flush::None => FlushCompress::None,
-            Flush::Sync => FlushCompress::Sync,
-            Flush::Full => FlushCompress::Full,
-            Flush::Finish => FlushCompress::Finish,
+            if self.stream.stage == Stage::Done {
+                if consumed < input.len() {
+                    return Err(Error::new(ErrorKind::Finished, self.stream.length));
+                }
+                break Status::Done;
+            }
+            if self.stream.stage == Stage::Header {
+                self.body.set_sizes(body::STREAM);
+                container::header(self.format, self.level, &mut self.stream.pending);
+                self.stream.stage = Stage::Body;
+                continue;
+            }
+            consumed += self.take(&input[consumed..]);
+            if self.stream.uncompressed() == body::STREAM.chunk {
+                self.compress_chunk();
+                continue;
+            }
+            if flush == Flush::None || (self.stream.flushed && flush != Flush::Finish) {
+                break Status::NeedsInput;
+            }
+            self.flush(flush);
         };
-        let result = self.inner.compress(input, output, mode);
-        let consumed = (self.inner.total_in() - before_in) as usize;
-        let produced = (self.inner.total_out() - before_out) as usize;
-        self.done = matches!(result, Ok(flate2::Status::StreamEnd));
-        let status = if self.done {
-            Status::Done
-        } else if produced == output.len() || consumed < input.len() {
-            Status::NeedsOutput
-        } else {
-            Status::NeedsInput
-        };
-        Ok(Progress { consumed, produced, status })
+        Ok(Progress {
+            consumed,
+            produced,
+            status,
+        })
     }
 
     /// Drops the stream under way; the next call begins a new one. Memory is kept.
     pub fn reset(&mut self) {
-        self.inner.reset();
-        self.done = false;
+        self.body.restart(self.stream.window.len());
+        self.stream.restart(self.format);
     }
 
     /// The level given to [`Encoder::new`].
@@ -108,5 +151,118 @@ impl Encoder {
     /// The kernels in use.
     pub fn kernels(&self) -> &'static Kernels {
         self.kernels
+    }
+
+    /// Takes input up to a full chunk.
+    fn take(&mut self, input: &[u8]) -> usize {
+        let stream = &mut self.stream;
+        let wanted = body::STREAM.chunk - stream.uncompressed();
+        let part = &input[..input.len().min(wanted)];
+        if stream.window.len() + part.len() > WINDOW + body::STREAM.block {
+            let excess = stream.compressed - WINDOW;
+            stream.window.drain(..excess);
+            stream.compressed -= excess;
+            self.body.slide(excess);
+        }
+        stream.window.extend_from_slice(part);
+        stream.checksum = container::checksum(self.format, self.kernels, stream.checksum, part);
+        stream.length += part.len() as u64;
+        stream.flushed &= part.is_empty();
+        part.len()
+    }
+
+    fn compress_chunk(&mut self) {
+        let stream = &mut self.stream;
+        let mut writer = BitWriter::new(&mut stream.pending, stream.bits);
+        let end = stream.window.len();
+        self.body
+            .chunk(&stream.window, end, self.kernels, &mut writer);
+        stream.bits = writer.suspend();
+        stream.compressed = end;
+    }
+
+    fn flush(&mut self, flush: Flush) {
+        if self.stream.uncompressed() > 0 {
+            self.compress_chunk();
+        }
+        let stream = &mut self.stream;
+        let last = flush == Flush::Finish;
+        let mut writer = BitWriter::new(&mut stream.pending, stream.bits);
+        self.body
+            .end_block(&stream.window, last, self.kernels, &mut writer);
+        if last {
+            writer.align();
+        } else {
+            block::write_stored(&mut writer, &[], false);
+        }
+        stream.bits = writer.suspend();
+        stream.flushed = true;
+        if flush == Flush::Full {
+            self.body.restart(stream.window.len());
+            stream.window.clear();
+            stream.compressed = 0;
+        }
+        if last {
+            container::trailer(
+                self.format,
+                stream.checksum,
+                stream.length,
+                &mut stream.pending,
+            );
+            stream.stage = Stage::Done;
+        }
+    }
+}
+
+impl fmt::Debug for Encoder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Encoder")
+            .field("format", &self.format)
+            .field("level", &self.level)
+            .field("kernels", &self.kernels)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Stream {
+    fn new(format: Format) -> Self {
+        Self {
+            stage: Stage::Header,
+            window: Vec::new(),
+            compressed: 0,
+            pending: Vec::new(),
+            delivered: 0,
+            bits: (0, 0),
+            flushed: false,
+            checksum: container::seed(format),
+            length: 0,
+        }
+    }
+
+    fn restart(&mut self, format: Format) {
+        self.window.clear();
+        self.pending.clear();
+        *self = Self {
+            window: std::mem::take(&mut self.window),
+            pending: std::mem::take(&mut self.pending),
+            ..Self::new(format)
+        };
+    }
+
+    fn uncompressed(&self) -> usize {
+        self.window.len() - self.compressed
+    }
+
+    /// Moves pending bytes to the output.
+    fn deliver(&mut self, output: &mut [u8]) -> usize {
+        let pending = &self.pending[self.delivered..];
+        let count = pending.len().min(output.len());
+        output[..count].copy_from_slice(&pending[..count]);
+        self.delivered += count;
+        if self.delivered == self.pending.len() {
+            self.pending.clear();
+            self.delivered = 0;
+        }
+        count
     }
 }

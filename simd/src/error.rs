@@ -14,6 +14,11 @@ impl Error {
         Self { kind, position }
     }
 
+    /// The same, in input that began `count` bytes earlier.
+    pub(crate) const fn after(self, count: usize) -> Self {
+        Self::new(self.kind, self.position + count as u64)
+    }
+
     /// What is wrong.
     pub const fn kind(&self) -> ErrorKind {
         self.kind

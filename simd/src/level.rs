@@ -28,3 +28,82 @@ impl Default for Level {
         Self::DEFAULT
     }
 }
+
+/// What a level does.
+pub(crate) struct Plan {
+    /// Keys of different length that find matches, at most [`MAX_KEYS`](crate::deflate::search::MAX_KEYS).
+    pub(crate) keys: usize,
+    pub(crate) parse: Parse,
+}
+
+/// How a parse is chosen from the matches.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Parse {
+    /// None: the bytes as they are.
+    Stored,
+    /// A match, unless a longer one begins at the next position.
+    Lazy,
+    /// The cheapest under guessed costs, and again under the costs that follow from that.
+    Cheapest { passes: usize },
+}
+
+impl Level {
+    pub(crate) fn plan(self) -> &'static Plan {
+        &PLANS[usize::from(self.0)]
+    }
+}
+
+static PLANS: [Plan; 13] = [
+    Plan {
+        keys: 0,
+        parse: Parse::Stored,
+    },
+    Plan {
+        keys: 1,
+        parse: Parse::Lazy,
+    },
+    Plan {
+        keys: 2,
+        parse: Parse::Lazy,
+    },
+    Plan {
+        keys: 1,
+        parse: Parse::Cheapest { passes: 1 },
+    },
+    Plan {
+        keys: 2,
+        parse: Parse::Cheapest { passes: 1 },
+    },
+    Plan {
+        keys: 3,
+        parse: Parse::Cheapest { passes: 1 },
+    },
+    Plan {
+        keys: 3,
+        parse: Parse::Cheapest { passes: 2 },
+    },
+    Plan {
+        keys: 3,
+        parse: Parse::Cheapest { passes: 3 },
+    },
+    Plan {
+        keys: 3,
+        parse: Parse::Cheapest { passes: 4 },
+    },
+    Plan {
+        keys: 3,
+        parse: Parse::Cheapest { passes: 4 },
+    },
+    Plan {
+        keys: 3,
+        parse: Parse::Cheapest { passes: 4 },
+    },
+    Plan {
+        keys: 3,
+        parse: Parse::Cheapest { passes: 4 },
+    },
+    Plan {
+        keys: 3,
+        parse: Parse::Cheapest { passes: 4 },
+    },
+];

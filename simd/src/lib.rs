@@ -18,11 +18,16 @@
 //! ```
 
 mod checksum;
+mod container;
 mod decoder;
+mod deflate;
 mod encoder;
 mod error;
+mod format;
+mod inflate;
 mod isa;
 mod level;
+mod raw;
 mod stream;
 
 pub use checksum::{adler32, crc32};

@@ -71,7 +71,8 @@ fn types_are_current_and_text_has_a_charset() {
         ("zst", "application/zstd"),
         ("unheardof", "application/octet-stream"),
     ];
-    let mut site = Site::new().with("unheardof", "no extension").with("page.HTML", "upper case");
+    let mut site =
+        Site::new().with("README", "no extension").with("blob", "nor this").with("page.HTML", "upper case");
     for (extension, _) in TYPES {
         site = site.with(&format!("file.{extension}"), text(100));
     }
@@ -79,7 +80,8 @@ fn types_are_current_and_text_has_a_charset() {
     for (extension, kind) in TYPES {
         server.get(&format!("/file.{extension}"), &[]).rule("the type of a name").has("content-type", kind);
     }
-    server.get("/unheardof", &[]).rule("no extension").has("content-type", "application/octet-stream");
+    server.get("/README", &[]).rule("a text by its name").has("content-type", "text/plain; charset=utf-8");
+    server.get("/blob", &[]).rule("no extension").has("content-type", "application/octet-stream");
     server
         .get("/page.HTML", &[])
         .rule("extensions have no case")

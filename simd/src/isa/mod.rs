@@ -1,6 +1,18 @@
 //! Instruction sets: one [`Kernels`] for each, best first.
 
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+
+use crate::ErrorKind;
 use crate::checksum;
+use crate::deflate::bits::BitWriter;
+use crate::deflate::block::Codes;
+use crate::deflate::body::Chunk;
+use crate::deflate::cost::{self, Costs, Prices};
+use crate::deflate::search::{self, RUN};
+use crate::deflate::token::Token;
+use crate::inflate::bits::Input;
+use crate::inflate::{Inflate, Output, fast};
 use std::fmt;
 use std::sync::OnceLock;
 
@@ -13,15 +25,132 @@ pub struct Kernels {
     available: fn() -> bool,
     crc32: fn(u32, &[u8]) -> u32,
     adler32: fn(u32, &[u8]) -> u32,
+    parse: fn(Chunk, &[u8], usize) -> usize,
+    emit: fn(&[Token], &Codes, usize, &mut BitWriter),
+    inflate: fn(&mut Inflate, &mut Input, &mut Output) -> Result<(), ErrorKind>,
+}
+
+/// The small steps of the loops, by instruction set. The defaults are the spec; what replaces one gives the same result.
+pub(crate) trait Isa {
+    /// The hashes of [`RUN`] positions.
+    ///
+    /// # Safety
+    ///
+    /// `at + RUN + 16 <= data.len()`.
+    #[inline(always)]
+    unsafe fn hash_run<const KEY: usize>(data: &[u8], at: usize, hashes: &mut [u16; RUN]) {
+        for (lane, slot) in hashes.iter_mut().enumerate() {
+            // SAFETY: as the caller vouches.
+            *slot = unsafe { search::hash::<KEY>(data, at + lane) };
+        }
+    }
+
+    /// The best match of [`RUN`] positions; a bit for each where all probed bytes are equal.
+    ///
+    /// # Safety
+    ///
+    /// `at + RUN + 16 <= data.len()`.
+    #[inline(always)]
+    unsafe fn probe_run<const KEYS: usize>(
+        run: &mut [Token; RUN],
+        links: [&[u16; RUN]; KEYS],
+        data: &[u8],
+        at: usize,
+        bias: usize,
+    ) -> u32 {
+        let mut deep = 0;
+        for (lane, slot) in run.iter_mut().enumerate() {
+            let links = links.map(|links| links[lane]);
+            // SAFETY: as the caller vouches.
+            *slot = unsafe { search::probe_one(links, data, at + lane, bias) };
+            deep |= u32::from(slot.length() == search::PROBED) << lane;
+        }
+        deep
+    }
+
+    /// Sets the length, up to `until`, of the matches of `deep` that have this distance and begin before `until`.
+    /// Returns which those are.
+    #[inline(always)]
+    fn cover_run(
+        run: &mut [Token; RUN],
+        deep: u32,
+        at: usize,
+        distance: usize,
+        until: usize,
+    ) -> u32 {
+        search::cover_run(run, deep, at, distance, until)
+    }
+
+    /// What each match costs, and what it costs one byte shorter. Where there is none, anything below 2^16.
+    #[inline(always)]
+    fn price_run(run: &[Token; RUN], costs: &Costs, prices: &mut Prices) {
+        cost::price_run(run, costs, prices);
+    }
+
+    /// Copies a match: `length` bytes to `out[at..]`, from what is `distance` before each.
+    ///
+    /// # Safety
+    ///
+    /// `1 <= distance <= at` and `at + length + COPY_SLACK <= out.len()`.
+    #[inline(always)]
+    unsafe fn copy_match(out: &mut [u8], at: usize, distance: usize, length: usize) {
+        // SAFETY: as the caller vouches.
+        unsafe { fast::copy_match(out, at, distance, length) }
+    }
+}
+
+/// Calls a loop, which is unsafe to call if it has features.
+macro_rules! call {
+    (; $call:expr) => {
+        $call
+    };
+    ($feature:literal; $call:expr) => {
+        // SAFETY: loops are called through a reference to their `Kernels`, which only a CPU with the features gives out.
+        unsafe { $call }
+    };
+}
+
+/// Defines the loops of an instruction set as whole functions.
+macro_rules! kernels {
+    ($name:literal, $isa:ty, $available:expr $(, $feature:literal)?) => {{
+        $(#[target_feature(enable = $feature)])?
+        fn parse(chunk: Chunk, data: &[u8], start: usize) -> usize {
+            crate::deflate::body::parse::<$isa>(chunk, data, start)
+        }
+        $(#[target_feature(enable = $feature)])?
+        fn emit(tokens: &[Token], codes: &Codes, size: usize, writer: &mut BitWriter) {
+            crate::deflate::emit::scalar(tokens, codes, size, writer);
+        }
+        $(#[target_feature(enable = $feature)])?
+        fn inflate(state: &mut Inflate, input: &mut Input, output: &mut Output) -> Result<(), ErrorKind> {
+            fast::run::<$isa>(state, input, output)
+        }
+        Kernels {
+            name: $name,
+            available: $available,
+            crc32: checksum::crc32::scalar,
+            adler32: checksum::adler32::scalar,
+            parse: |chunk, data, start| call!($($feature)?; parse(chunk, data, start)),
+            emit: |tokens, codes, size, writer| call!($($feature)?; emit(tokens, codes, size, writer)),
+            inflate: |state, input, output| call!($($feature)?; inflate(state, input, output)),
+        }
+    }};
 }
 
 /// Best first; the last one runs everywhere.
-static LIST: &[Kernels] = &[Kernels {
-    name: "scalar",
-    available: || true,
-    crc32: checksum::crc32::scalar,
-    adler32: checksum::adler32::scalar,
-}];
+static LIST: &[Kernels] = &[
+    #[cfg(target_arch = "x86_64")]
+    kernels!(
+        "avx512",
+        avx512::Avx512,
+        avx512::available,
+        "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vpopcntdq,avx512cd,avx2,bmi1,bmi2,lzcnt,popcnt"
+    ),
+    kernels!("scalar", Scalar, || true),
+];
+
+struct Scalar;
+impl Isa for Scalar {}
 
 impl Kernels {
     /// The best for this CPU, or what `LANEFLATE_ISA` names.
@@ -57,6 +186,29 @@ impl Kernels {
 
     pub(crate) fn crc32(&self, seed: u32, data: &[u8]) -> u32 {
         (self.crc32)(seed, data)
+    }
+
+    pub(crate) fn parse(&self, chunk: Chunk, data: &[u8], start: usize) -> usize {
+        (self.parse)(chunk, data, start)
+    }
+
+    pub(crate) fn emit(
+        &self,
+        tokens: &[Token],
+        codes: &Codes,
+        size: usize,
+        writer: &mut BitWriter,
+    ) {
+        (self.emit)(tokens, codes, size, writer);
+    }
+
+    pub(crate) fn inflate(
+        &self,
+        state: &mut Inflate,
+        input: &mut Input,
+        output: &mut Output,
+    ) -> Result<(), ErrorKind> {
+        (self.inflate)(state, input, output)
     }
 
     pub(crate) fn adler32(&self, seed: u32, data: &[u8]) -> u32 {

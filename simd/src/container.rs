@@ -1,0 +1,66 @@
+//! What stands around the DEFLATE stream.
+
+use crate::{Format, Kernels, Level};
+
+/// The bytes before the stream.
+///
+/// They are the same for the same level, wherever and whenever they are written: gzip's time is 0 and its system unknown.
+pub(crate) fn header(format: Format, level: Level, out: &mut Vec<u8>) {
+    match format {
+        Format::Raw => {}
+        Format::Zlib => {
+            // DEFLATE with a window of 32 KiB; how hard the encoder tried; a check that makes it a multiple of 31.
+            let effort = match level.number() {
+                0 | 1 => 0,
+                2..=5 => 1,
+                6..=8 => 2,
+                _ => 3,
+            };
+            let word: u16 = 0x7800 | effort << 6;
+            out.extend_from_slice(&(word + 31 - word % 31).to_be_bytes());
+        }
+        Format::Gzip => {
+            let effort = match level.number() {
+                0 | 1 => 4,
+                2..=8 => 0,
+                _ => 2,
+            };
+            out.extend_from_slice(&[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, effort, 255]);
+        }
+    }
+}
+
+/// The bytes after the stream.
+pub(crate) fn trailer(format: Format, checksum: u32, length: u64, out: &mut Vec<u8>) {
+    match format {
+        Format::Raw => {}
+        Format::Zlib => out.extend_from_slice(&checksum.to_be_bytes()),
+        Format::Gzip => {
+            out.extend_from_slice(&checksum.to_le_bytes());
+            out.extend_from_slice(&(length as u32).to_le_bytes());
+        }
+    }
+}
+
+/// How many bytes both have together.
+pub(crate) const fn size(format: Format) -> usize {
+    match format {
+        Format::Raw => 0,
+        Format::Zlib => 2 + 4,
+        Format::Gzip => 10 + 8,
+    }
+}
+
+/// The checksum of no bytes.
+pub(crate) const fn seed(format: Format) -> u32 {
+    matches!(format, Format::Zlib) as u32
+}
+
+/// Continues the checksum of the format over `data`.
+pub(crate) fn checksum(format: Format, kernels: &Kernels, seed: u32, data: &[u8]) -> u32 {
+    match format {
+        Format::Raw => 0,
+        Format::Zlib => kernels.adler32(seed, data),
+        Format::Gzip => kernels.crc32(seed, data),
+    }
+}

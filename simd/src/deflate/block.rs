@@ -1,0 +1,244 @@
+//! One block: from tokens to bits, in the cheapest of the three forms.
+
+use super::bits::BitWriter;
+use super::header::Header;
+use super::huffman;
+use super::token::Token;
+use crate::Kernels;
+use crate::format::{
+    DISTANCE_SLOTS, DISTANCE_SYMBOLS, END_OF_BLOCK, FIXED_DISTANCE_LENGTHS, FIXED_LITLEN_LENGTHS,
+    LENGTH_SLOT, LENGTH_SLOTS, LITLEN_SYMBOLS, MAX_CODE_BITS, MAX_MATCH, MAX_STORED, MIN_MATCH,
+};
+
+/// How often each symbol occurs in a block.
+#[derive(Clone)]
+pub(crate) struct Histogram {
+    /// Literals by byte, then lengths by `256 + length`: the parse counts lengths, not symbols, for it has them at hand.
+    pub(crate) litlen: [u32; LITLEN_INDEXES],
+    /// Distance symbols and [`NO_DISTANCE`](crate::format::NO_DISTANCE).
+    pub(crate) distance: [u32; 32],
+}
+
+/// Entries of a table by literal or length, see [`Histogram`]: as many as the nine bits of a length can reach.
+pub(crate) const LITLEN_INDEXES: usize = 256 + 512;
+
+/// The bits of a symbol and, for lengths, its extra bits: `count << 24 | bits`.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Code(u32);
+
+impl Code {
+    #[inline(always)]
+    pub(crate) const fn bits(self) -> u32 {
+        self.0 & 0xff_ffff
+    }
+
+    #[inline(always)]
+    pub(crate) const fn count(self) -> u32 {
+        self.0 >> 24
+    }
+
+    fn new(bits: u32, count: u32) -> Self {
+        debug_assert!(count <= 24 && bits >> count == 0);
+        Self(count << 24 | bits)
+    }
+}
+
+/// The bits of a distance symbol, and how many extra bits follow: `extra << 24 | count << 16 | bits`.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct DistanceCode(u32);
+
+impl DistanceCode {
+    #[inline(always)]
+    pub(crate) const fn bits(self) -> u32 {
+        self.0 & 0xffff
+    }
+
+    #[inline(always)]
+    pub(crate) const fn count(self) -> u32 {
+        self.0 >> 16 & 0xff
+    }
+
+    #[inline(always)]
+    pub(crate) const fn extra(self) -> u32 {
+        self.0 >> 24
+    }
+
+    fn new(bits: u16, count: u8, extra: u8) -> Self {
+        Self(u32::from(extra) << 24 | u32::from(count) << 16 | u32::from(bits))
+    }
+}
+
+/// Most bits that one token can take: the longest codes with the most extra bits.
+pub(crate) const MAX_TOKEN_BITS: usize = 2 * MAX_CODE_BITS + 5 + 13;
+
+/// What the emission of one block looks up.
+pub(crate) struct Codes {
+    pub(crate) litlen: [Code; LITLEN_INDEXES],
+    pub(crate) distance: [DistanceCode; 32],
+    end: Code,
+}
+
+/// The code lengths of one block.
+pub(crate) struct Lengths {
+    pub(crate) litlen: [u8; LITLEN_SYMBOLS],
+    pub(crate) distance: [u8; DISTANCE_SYMBOLS],
+}
+
+impl Histogram {
+    pub(crate) const EMPTY: Self = Self {
+        litlen: [0; LITLEN_INDEXES],
+        distance: [0; 32],
+    };
+
+    pub(crate) fn add(&mut self, other: &Self) {
+        for (count, more) in self.litlen.iter_mut().zip(&other.litlen) {
+            *count += more;
+        }
+        for (count, more) in self.distance.iter_mut().zip(&other.distance) {
+            *count += more;
+        }
+    }
+
+    /// The frequencies of the symbols that are sent.
+    fn symbols(&self) -> [u32; LITLEN_SYMBOLS] {
+        let mut symbols = [0; LITLEN_SYMBOLS];
+        symbols[..256].copy_from_slice(&self.litlen[..256]);
+        symbols[END_OF_BLOCK] = 1;
+        for length in MIN_MATCH..=MAX_MATCH {
+            symbols[257 + usize::from(LENGTH_SLOT[length])] += self.litlen[256 + length];
+        }
+        symbols
+    }
+
+    fn distances(&self) -> &[u32; DISTANCE_SYMBOLS] {
+        self.distance.first_chunk().expect("has two more")
+    }
+
+    /// The best code lengths for these frequencies.
+    pub(crate) fn code_lengths(&self) -> Lengths {
+        let mut lengths = Lengths {
+            litlen: [0; LITLEN_SYMBOLS],
+            distance: [0; DISTANCE_SYMBOLS],
+        };
+        huffman::code_lengths(&self.symbols(), MAX_CODE_BITS, &mut lengths.litlen);
+        huffman::code_lengths(self.distances(), MAX_CODE_BITS, &mut lengths.distance);
+        lengths
+    }
+}
+
+impl Codes {
+    fn new(litlen: &[u8], distance: &[u8]) -> Self {
+        let mut table = Self {
+            litlen: [Code::default(); LITLEN_INDEXES],
+            distance: [DistanceCode::default(); 32],
+            end: Code::default(),
+        };
+        let mut codes = [0; 288];
+        huffman::assign_codes(litlen, &mut codes[..litlen.len()]);
+        let code = |symbol: usize| (u32::from(codes[symbol]), u32::from(litlen[symbol]));
+        for (byte, entry) in table.litlen[..256].iter_mut().enumerate() {
+            let (bits, count) = code(byte);
+            *entry = Code::new(bits, count);
+        }
+        let (bits, count) = code(END_OF_BLOCK);
+        table.end = Code::new(bits, count);
+        for (index, slot) in LENGTH_SLOTS.iter().enumerate() {
+            let (bits, count) = code(257 + index);
+            let first = usize::from(slot.base);
+            let last = (first + (1 << slot.extra) - 1).min(MAX_MATCH);
+            for length in first..=last {
+                let extra = (length - first) as u32;
+                table.litlen[256 + length] =
+                    Code::new(bits | extra << count, count + u32::from(slot.extra));
+            }
+        }
+        huffman::assign_codes(distance, &mut codes[..distance.len()]);
+        for (symbol, entry) in table.distance[..DISTANCE_SYMBOLS].iter_mut().enumerate() {
+            *entry = DistanceCode::new(
+                codes[symbol],
+                distance[symbol],
+                DISTANCE_SLOTS[symbol].extra,
+            );
+        }
+        table
+    }
+}
+
+/// Writes the block that `tokens` make of `bytes`.
+pub(crate) fn write(
+    writer: &mut BitWriter,
+    kernels: &Kernels,
+    tokens: &[Token],
+    histogram: &Histogram,
+    bytes: &[u8],
+    last: bool,
+) {
+    let lengths = histogram.code_lengths();
+    let header = Header::new(&lengths.litlen, &lengths.distance);
+    let symbols = histogram.symbols();
+    let distances = histogram.distances();
+    let extra = extra_bits(&symbols, distances);
+    let dynamic = header.size()
+        + extra
+        + size(&symbols, &lengths.litlen)
+        + size(distances, &lengths.distance);
+    let fixed =
+        extra + size(&symbols, &FIXED_LITLEN_LENGTHS) + size(distances, &FIXED_DISTANCE_LENGTHS);
+    let stored = stored_size(bytes.len());
+    if stored <= dynamic.min(fixed) {
+        return write_stored(writer, bytes, last);
+    }
+    writer.put(last.into(), 1);
+    let (codes, bits) = if fixed <= dynamic {
+        writer.put(1, 2);
+        (
+            Codes::new(&FIXED_LITLEN_LENGTHS, &FIXED_DISTANCE_LENGTHS),
+            fixed,
+        )
+    } else {
+        writer.put(2, 2);
+        header.write(writer);
+        (Codes::new(&lengths.litlen, &lengths.distance), dynamic)
+    };
+    kernels.emit(tokens, &codes, bits, writer);
+    writer.put(codes.end.bits(), codes.end.count());
+}
+
+/// Writes `bytes` as they are, in as many stored blocks as that takes; one empty one for none.
+pub(crate) fn write_stored(writer: &mut BitWriter, bytes: &[u8], last: bool) {
+    let mut rest = bytes;
+    loop {
+        let (part, after) = rest.split_at(rest.len().min(MAX_STORED));
+        writer.put((last && after.is_empty()).into(), 3);
+        writer.align();
+        let length = part.len() as u16;
+        writer.bytes(&length.to_le_bytes());
+        writer.bytes(&(!length).to_le_bytes());
+        writer.bytes(part);
+        rest = after;
+        if rest.is_empty() {
+            return;
+        }
+    }
+}
+
+/// The size of that in bits, at most, without the three bits of the first block's type.
+fn stored_size(len: usize) -> usize {
+    8 * len + 40 * len.div_ceil(MAX_STORED).max(1)
+}
+
+fn size(frequencies: &[u32], lengths: &[u8]) -> usize {
+    let pairs = frequencies.iter().zip(lengths);
+    pairs
+        .map(|(&frequency, &length)| frequency * u32::from(length))
+        .sum::<u32>() as usize
+}
+
+fn extra_bits(symbols: &[u32; LITLEN_SYMBOLS], distances: &[u32; DISTANCE_SYMBOLS]) -> usize {
+    let lengths = symbols[257..].iter().zip(&LENGTH_SLOTS);
+    let distances = distances.iter().zip(&DISTANCE_SLOTS);
+    lengths
+        .chain(distances)
+        .map(|(&frequency, slot)| frequency * u32::from(slot.extra))
+        .sum::<u32>() as usize
+}

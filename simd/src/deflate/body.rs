@@ -1,0 +1,236 @@
+//! A body, chunk by chunk and block by block.
+//!
+//! ```text
+//! chunk of bytes -> match map (search) -> cheapest parse (cost) -> tokens (walk) -> block (split, block, emit)
+//! ```
+
+use super::bits::BitWriter;
+use super::block::{self, Histogram};
+use super::cost::{self, Costs};
+use super::search::{MAX_CHUNK, Search};
+use super::split;
+use super::token::Token;
+use super::walk;
+use crate::Kernels;
+use crate::format::WINDOW;
+use crate::isa::Isa;
+use crate::level::{Parse, Plan};
+
+/// The sizes that a body is cut into.
+#[derive(Clone, Copy)]
+pub(crate) struct Sizes {
+    /// Bytes that are parsed at once; all blocks but the last have at least as many.
+    pub(crate) chunk: usize,
+    /// Most bytes of a block.
+    pub(crate) block: usize,
+    /// Tokens with which a block is full.
+    pub(crate) tokens: usize,
+}
+
+/// For a body that is whole in memory.
+pub(crate) const WHOLE: Sizes = Sizes {
+    chunk: MAX_CHUNK,
+    block: 3 * MAX_CHUNK,
+    tokens: 16384,
+};
+
+/// For a stream: less memory, and a block of no more than the window.
+pub(crate) const STREAM: Sizes = Sizes {
+    chunk: MAX_CHUNK / 2,
+    block: WINDOW,
+    tokens: 8192,
+};
+
+/// The state of one DEFLATE stream.
+pub(crate) struct Body {
+    plan: &'static Plan,
+    sizes: Sizes,
+    search: Search,
+    /// Where in the data the scale of the search begins.
+    base: usize,
+    /// Where in the data the block begins that the tokens belong to.
+    block: usize,
+    /// Where in the data the next chunk begins.
+    next: usize,
+    tokens: Vec<Token>,
+    histogram: Histogram,
+    scratch: Scratch,
+}
+
+/// What only lives while a chunk is parsed.
+struct Scratch {
+    map: Vec<Token>,
+    totals: Vec<u32>,
+}
+
+impl Body {
+    pub(crate) fn new(plan: &'static Plan, sizes: Sizes) -> Self {
+        Self {
+            plan,
+            sizes,
+            search: Search::new(plan.keys),
+            base: 0,
+            block: 0,
+            next: 0,
+            tokens: Vec::new(),
+            histogram: Histogram::EMPTY,
+            scratch: Scratch {
+                map: Vec::new(),
+                totals: Vec::new(),
+            },
+        }
+    }
+
+    /// Compresses all of `data` as a stream of its own.
+    pub(crate) fn whole(&mut self, data: &[u8], kernels: &Kernels, writer: &mut BitWriter) {
+        self.sizes = WHOLE;
+        while self.next < data.len() {
+            let end = data.len().min(self.next + self.sizes.chunk);
+            self.chunk(data, end, kernels, writer);
+        }
+        self.end_block(data, true, kernels, writer);
+        self.restart(data.len());
+    }
+
+    /// Compresses `data[next..end]`, at most a chunk; may leave tokens for a block to come.
+    pub(crate) fn chunk(
+        &mut self,
+        data: &[u8],
+        end: usize,
+        kernels: &Kernels,
+        writer: &mut BitWriter,
+    ) {
+        debug_assert!(end - self.next <= self.sizes.chunk);
+        if end - self.block > self.sizes.block || self.tokens.len() > self.sizes.tokens {
+            self.end_block(data, false, kernels, writer);
+        }
+        let start = self.next;
+        self.next = end;
+        if self.plan.parse == Parse::Stored {
+            return;
+        }
+        let from = start.saturating_sub(WINDOW);
+        self.search.advance(from - self.base);
+        self.base = from;
+
+        let before = self.tokens.len();
+        self.tokens.resize(before + end - start, Token::NONE);
+        let mut histogram = Histogram::EMPTY;
+        let added = kernels.parse(
+            Chunk {
+                plan: self.plan,
+                search: &mut self.search,
+                map: &mut self.scratch.map,
+                totals: &mut self.scratch.totals,
+                tokens: &mut self.tokens[before..],
+                histogram: &mut histogram,
+            },
+            &data[from..],
+            start - from,
+        );
+        self.tokens.truncate(before + added);
+        if before > 0 && split::pays(&self.histogram, &histogram) {
+            let bytes = &data[self.block..start];
+            block::write(
+                writer,
+                kernels,
+                &self.tokens[..before],
+                &self.histogram,
+                bytes,
+                false,
+            );
+            self.tokens.drain(..before);
+            self.block = start;
+            self.histogram = histogram;
+        } else {
+            self.histogram.add(&histogram);
+        }
+    }
+
+    /// Writes the block under way, if there is one or it is the last.
+    pub(crate) fn end_block(
+        &mut self,
+        data: &[u8],
+        last: bool,
+        kernels: &Kernels,
+        writer: &mut BitWriter,
+    ) {
+        let bytes = &data[self.block..self.next];
+        if self.plan.parse == Parse::Stored && !bytes.is_empty() {
+            block::write_stored(writer, bytes, last);
+        } else if last || !bytes.is_empty() {
+            block::write(writer, kernels, &self.tokens, &self.histogram, bytes, last);
+        }
+        self.tokens.clear();
+        self.histogram = Histogram::EMPTY;
+        self.block = self.next;
+    }
+
+    /// The first `count` bytes leave the data.
+    pub(crate) fn slide(&mut self, count: usize) {
+        debug_assert!(count <= self.block);
+        self.search.advance(count.saturating_sub(self.base));
+        self.base = self.base.saturating_sub(count);
+        self.block -= count;
+        self.next -= count;
+    }
+
+    /// Nothing of the data, which has `len` bytes, is used any more; the next chunk begins a new stream.
+    pub(crate) fn restart(&mut self, len: usize) {
+        self.search.advance(len - self.base);
+        (self.base, self.block, self.next) = (0, 0, 0);
+        self.tokens.clear();
+        self.histogram = Histogram::EMPTY;
+    }
+
+    /// How the body is cut, for who feeds [`Body::chunk`].
+    pub(crate) fn set_sizes(&mut self, sizes: Sizes) {
+        self.sizes = sizes;
+    }
+}
+
+/// What the parse of a chunk works with.
+pub(crate) struct Chunk<'a> {
+    plan: &'static Plan,
+    search: &'a mut Search,
+    map: &'a mut Vec<Token>,
+    totals: &'a mut Vec<u32>,
+    /// As many as the chunk has bytes.
+    tokens: &'a mut [Token],
+    histogram: &'a mut Histogram,
+}
+
+/// Parses the bytes of `data` from `start` on, as many as there is room for tokens; returns how many tokens that makes.
+#[inline(always)]
+pub(crate) fn parse<I: Isa>(chunk: Chunk, data: &[u8], start: usize) -> usize {
+    let Chunk {
+        plan,
+        search,
+        map,
+        totals,
+        tokens,
+        histogram,
+    } = chunk;
+    let passes = match plan.parse {
+        Parse::Lazy => {
+            search.fill::<I>(tokens, data, start, false);
+            walk::be_lazy(tokens);
+            return walk::walk(tokens, data, start, true, histogram);
+        }
+        Parse::Cheapest { passes } => passes,
+        Parse::Stored => 0,
+    };
+    let len = tokens.len();
+    map.resize(map.len().max(len), Token::NONE);
+    let map = &mut map[..len];
+    search.fill::<I>(map, data, start, true);
+    let mut costs = Costs::guess();
+    for _ in 1..passes {
+        cost::choose::<I>(map, tokens, &data[start..start + len], &costs, totals);
+        walk::walk(tokens, data, start, false, histogram);
+        costs = Costs::of(&histogram.code_lengths());
+        *histogram = Histogram::EMPTY;
+    }
+    cost::choose::<I>(map, tokens, &data[start..start + len], &costs, totals);
+    walk::walk(tokens, data, start, false, histogram)
+}

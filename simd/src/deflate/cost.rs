@@ -1,0 +1,173 @@
+//! The cheapest parse of a chunk, given what each symbol costs.
+//!
+//! ```text
+//! for each position, from the last to the first:
+//!     total = min(literal + total of the next position,
+//!                 match + total of the position after it,
+//!                 match without its last byte + total of the position after that)
+//! ```
+//!
+//! The costs come from typical text, or from the codes of an earlier parse of the same chunk.
+//!
+//! 1. No step has a branch on data, which no predictor could learn.
+//! 2. What a match costs does not depend on the totals; it is found for a run of positions at once.
+//! 3. Where there is no match, its "position after it" is the position itself, the total of which is not known yet and
+//!    set to more than any parse costs.
+
+use super::block::Lengths;
+use super::search::{MAX_CHUNK, RUN};
+use super::token::Token;
+use crate::format::{
+    DISTANCE_SLOT, DISTANCE_SLOTS, DISTANCE_SYMBOLS, LENGTH_SLOT, LENGTH_SLOTS, MAX_CODE_BITS,
+    distance_index,
+};
+use crate::isa::Isa;
+use crate::raw::Unchecked;
+use core::hint::select_unpredictable;
+
+/// Costs count sixteenths of a bit.
+pub(crate) const BIT: u16 = 16;
+
+/// More than any parse costs.
+const NEVER: u32 = 1 << 30;
+
+/// The highest cost of a symbol without its extra bits.
+const MAX_BITS: u16 = 20;
+
+const _: () = {
+    assert!(MAX_BITS as usize >= MAX_CODE_BITS);
+    assert!(MAX_CHUNK as u64 * (MAX_BITS * BIT) as u64 + (u16::MAX as u64) < NEVER as u64);
+    assert!((2 * MAX_BITS + 5 + 13) as u64 * (BIT as u64) < u16::MAX as u64);
+};
+
+/// What each symbol costs, with its extra bits.
+#[derive(Clone)]
+pub(crate) struct Costs {
+    pub(crate) literal: [u32; 256],
+    /// By length slot.
+    pub(crate) length: [u32; 32],
+    /// By distance slot.
+    pub(crate) distance: [u32; 32],
+}
+
+/// What the match at each position of a run costs, whole and one byte shorter.
+pub(crate) struct Prices {
+    pub(crate) whole: [u32; RUN],
+    pub(crate) short: [u32; RUN],
+}
+
+impl Costs {
+    /// The costs under the codes of a block. Symbols without a code cost a little more than the rarest.
+    pub(crate) fn of(lengths: &Lengths) -> Self {
+        let price =
+            |length: u8, unused: u8| u16::from(if length == 0 { unused } else { length }) * BIT;
+        Self::new(
+            |symbol| price(lengths.litlen[symbol], 12),
+            |symbol| price(lengths.distance[symbol], 10),
+        )
+    }
+
+    fn new(litlen: impl Fn(usize) -> u16, distance: impl Fn(usize) -> u16) -> Self {
+        let mut costs = Self {
+            literal: std::array::from_fn(|byte| litlen(byte).into()),
+            length: [0; 32],
+            distance: [0; 32],
+        };
+        for (slot, properties) in LENGTH_SLOTS.iter().enumerate() {
+            costs.length[slot] = (litlen(257 + slot) + u16::from(properties.extra) * BIT).into();
+        }
+        for (slot, properties) in DISTANCE_SLOTS.iter().enumerate() {
+            costs.distance[slot] = (distance(slot) + u16::from(properties.extra) * BIT).into();
+        }
+        costs
+    }
+
+    pub(crate) fn guess() -> Self {
+        let mut costs = Self::new(|_| 0, |slot| u16::from(slot >= 4) * BIT + 4 * BIT);
+        for (byte, cost) in costs.literal.iter_mut().enumerate() {
+            *cost = match byte as u8 {
+                b'a'..=b'z' | b' ' => 6 * u32::from(BIT),
+                b'A'..=b'Z' | b'0'..=b'9' | 33..=63 | b'\n' => 7 * u32::from(BIT) + 8,
+                _ => 9 * u32::from(BIT),
+            };
+        }
+        for (slot, properties) in LENGTH_SLOTS.iter().enumerate() {
+            let bits = u16::from(properties.extra) * BIT + 3 * BIT + BIT / 2 * (slot as u16);
+            costs.length[slot] = bits.into();
+        }
+        costs
+    }
+
+    /// What a match of this length and distance costs.
+    #[inline(always)]
+    pub(crate) fn price(&self, length: usize, distance: usize) -> u32 {
+        let slot = usize::from(LENGTH_SLOT[length.min(LENGTH_SLOT.len() - 1)]);
+        self.length[slot] + self.distance[usize::from(DISTANCE_SLOT[distance_index(distance)])]
+    }
+}
+
+/// Leaves in `chosen` what the cheapest parse takes at each position, should it come there.
+#[inline(always)]
+pub(crate) fn choose<I: Isa>(
+    map: &[Token],
+    chosen: &mut [Token],
+    bytes: &[u8],
+    costs: &Costs,
+    totals: &mut Vec<u32>,
+) {
+    let len = bytes.len();
+    debug_assert!(len == map.len() && len <= MAX_CHUNK);
+    // One more on both sides: for "one byte shorter than none", and for the end.
+    totals.clear();
+    totals.resize(len + 2, NEVER);
+    totals[len + 1] = 0;
+    let (chosen, totals) = (&mut chosen[..len], &mut totals[..len + 2]);
+
+    let mut next = 0;
+    let mut prices = Prices {
+        whole: [0; RUN],
+        short: [0; RUN],
+    };
+    let mut from = len;
+    while from > 0 {
+        let part = (from - 1) % RUN + 1;
+        from -= part;
+        match map[from..].first_chunk() {
+            Some(run) if part == RUN => I::price_run(run, costs, &mut prices),
+            _ => price_run(&map[from..from + part], costs, &mut prices),
+        }
+        let run = chosen[from..from + part]
+            .iter_mut()
+            .zip(&map[from..from + part]);
+        let run = run
+            .zip(&bytes[from..from + part])
+            .zip(prices.whole.iter().zip(&prices.short));
+        for (lane, (((choice, &found), &byte), (whole, short))) in run.enumerate().rev() {
+            let at = from + lane;
+            let after = at + found.length();
+            debug_assert!(after <= len);
+            // SAFETY: a match ends in the chunk, so `after <= len`; the totals have two more.
+            let (whole, short) =
+                unsafe { (totals.at(after + 1) + whole, totals.at(after) + short) };
+            let literal = next + costs.literal[usize::from(byte)];
+            let matched = select_unpredictable(short < whole, short, whole);
+            let found = select_unpredictable(short < whole, found.shortened(), found);
+            *choice = select_unpredictable(matched < literal, found, Token::NONE);
+            next = select_unpredictable(matched < literal, matched, literal);
+            // SAFETY: as above.
+            unsafe { totals.put(at + 1, next) };
+        }
+    }
+}
+
+/// The spec of [`Isa::price_run`], for up to a whole run.
+#[inline(always)]
+pub(crate) fn price_run(run: &[Token], costs: &Costs, prices: &mut Prices) {
+    for (lane, found) in run.iter().enumerate() {
+        let (length, distance) = (found.length(), found.distance());
+        prices.whole[lane] = costs.price(length, distance);
+        prices.short[lane] = costs.price(length.wrapping_sub(1), distance);
+    }
+}
+
+const _: () = assert!(DISTANCE_SYMBOLS < 32 && LENGTH_SLOTS.len() < 32);

@@ -1,0 +1,59 @@
+//! Tokens to bits: the last of the hot loops.
+//!
+//! ```text
+//! for each token: bits += code of the literal or length, its extra bits, code of the distance, its extra bits
+//! ```
+//!
+//! There is no branch between literal and match, which no predictor could learn: a literal has a distance of no bits.
+
+use super::bits::BitWriter;
+use super::block::{Codes, MAX_TOKEN_BITS};
+use super::token::Token;
+use core::hint::select_unpredictable;
+
+// A token goes into a 64-bit buffer that holds up to 7 bits already, without a look in between.
+const _: () = assert!(7 + MAX_TOKEN_BITS <= 63);
+
+/// Bytes that a step may store beyond what it advances.
+const SLACK: usize = 8;
+
+/// Writes the codes of `tokens`, which take at most `size` bits.
+#[inline(always)]
+pub(crate) fn scalar(tokens: &[Token], codes: &Codes, size: usize, writer: &mut BitWriter) {
+    let (out, buffer, buffered) = writer.parts();
+    let start = out.len();
+    out.reserve(size / 8 + 1 + SLACK);
+    let room = out.spare_capacity_mut().len();
+    let base = out.spare_capacity_mut().as_mut_ptr().cast::<u8>();
+    let (mut bits, mut count) = (*buffer, *buffered);
+    let mut at = 0;
+    for &token in tokens {
+        let (value, length) = code(token, codes);
+        bits |= value << count;
+        count += length;
+        debug_assert!(count < 64 && at + 8 <= room);
+        // SAFETY: `at` is at most the whole bytes among the `size` bits of all tokens and the up to 7 before them, and
+        // that and SLACK were reserved.
+        unsafe { base.add(at).cast::<[u8; 8]>().write(bits.to_le_bytes()) };
+        at += (count >> 3) as usize;
+        bits >>= count & !7;
+        count &= 7;
+    }
+    (*buffer, *buffered) = (bits, count);
+    // SAFETY: all bytes before `at` were written.
+    unsafe { out.set_len(start + at) };
+}
+
+/// All bits of one token, and how many.
+#[inline(always)]
+fn code(token: Token, codes: &Codes) -> (u64, u32) {
+    let (length, distance) = (token.length(), token.distance());
+    let index = select_unpredictable(length == 0, distance & 0xff, 256 + length);
+    let litlen = codes.litlen[index];
+    let slot = codes.distance[token.slot()];
+    // A slot begins one after a multiple of its size.
+    let extra = (distance as u32).wrapping_sub(1) & ((1 << slot.extra()) - 1);
+    let far = u64::from(slot.bits()) | u64::from(extra) << slot.count();
+    let value = u64::from(litlen.bits()) | far << litlen.count();
+    (value, litlen.count() + slot.count() + slot.extra())
+}

@@ -1,0 +1,13 @@
+//! DEFLATE, from a body to bits.
+
+pub(crate) mod bits;
+pub(crate) mod block;
+pub(crate) mod body;
+pub(crate) mod cost;
+pub(crate) mod emit;
+pub(crate) mod header;
+pub(crate) mod huffman;
+pub(crate) mod search;
+pub(crate) mod split;
+pub(crate) mod token;
+pub(crate) mod walk;

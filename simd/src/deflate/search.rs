@@ -1,0 +1,394 @@
+//! Where matches may be: the match map of a chunk.
+//!
+//! For each position of the chunk, and for each *key* (its next 4, 7 or 12 bytes):
+//!
+//! ```text
+//! link:   the distance to the last position with the same hash of the key; remember this position
+//! probe:  compare eight bytes at each distance; of the distances with the most equal bytes take the longest key's
+//! extend: where all eight are equal, find the true length
+//! ```
+//!
+//! Each step is a loop of its own over the chunk, so that none has a branch that depends on the data: unlike a search
+//! that decides at each position whether to look further, all run at the speed of the loads. The price is to look at
+//! positions inside of matches, which a greedy search would skip.
+//!
+//! 1. Long keys find what a chain of the short key would find after many steps: the nearest match of *at least* so many
+//!    bytes.
+//! 2. The tables are never cleared between bodies: an entry is a position on a scale that goes on from body to body, and
+//!    is rejected when its distance is greater than the position. They hold 16 bits; when the scale is used up, all
+//!    entries are moved down with saturation.
+//! 3. Inside of a match, the positions that follow mostly have the same distance: their length is one less, known without
+//!    a comparison.
+
+use super::token::Token;
+use crate::format::{MAX_MATCH, MIN_MATCH, WINDOW};
+use crate::isa::Isa;
+use crate::raw::load64;
+
+/// Positions that are parsed at a time, at most.
+pub(crate) const MAX_CHUNK: usize = 16384;
+
+pub(crate) const TABLE_BITS: u32 = 13;
+const TABLE_SIZE: usize = 1 << TABLE_BITS;
+
+/// Positions for which the links are made before they are used: few, to have them at hand.
+const STRIP: usize = 2048;
+
+/// Most keys that a level may use.
+pub(crate) const MAX_KEYS: usize = 3;
+
+/// Bytes of the keys, in the order in which levels add them.
+const KEY_BYTES: [usize; MAX_KEYS] = [4, 7, 12];
+
+/// Bytes that must follow a position for it to be looked up: a probe compares eight, a hash reads up to twelve.
+pub(crate) const PROBED: usize = 8;
+
+/// Positions that a step of an instruction set takes at once.
+pub(crate) const RUN: usize = 16;
+
+/// Bytes after a run that its steps may read.
+const HASH_READ: usize = 16;
+const PROBE_READ: usize = 16;
+
+// The last position of a chunk, after a full window, on a scale that has just been moved down.
+const _: () = assert!(WINDOW + MAX_CHUNK < 1 << 16);
+
+/// Hash tables, and the links of one strip.
+pub(crate) struct Search {
+    heads: Vec<Head>,
+    links: [[u16; STRIP]; MAX_KEYS],
+    /// The position of the data's first byte on the scale of the tables; at least 1, for 0 is an empty entry.
+    bias: usize,
+}
+
+type Head = Box<[u16; TABLE_SIZE]>;
+
+impl Search {
+    pub(crate) fn new(keys: usize) -> Self {
+        Self {
+            heads: (0..keys).map(|_| Box::new([0; TABLE_SIZE])).collect(),
+            links: [[0; STRIP]; MAX_KEYS],
+            bias: 1,
+        }
+    }
+
+    /// The data begins `shift` bytes later from now on, which are out of reach.
+    pub(crate) fn advance(&mut self, shift: usize) {
+        self.bias += shift;
+    }
+
+    /// Fills `map` for the positions from `start` on; what comes before may be matched.
+    ///
+    /// With `extend`, lengths are true up to the end of the map; without, [`PROBED`] means that or more.
+    #[inline(always)]
+    pub(crate) fn fill<I: Isa>(
+        &mut self,
+        map: &mut [Token],
+        data: &[u8],
+        start: usize,
+        extend: bool,
+    ) {
+        let end = start + map.len();
+        debug_assert!(start <= WINDOW && map.len() <= MAX_CHUNK && end <= data.len());
+        self.make_room(end);
+        match self.heads.as_mut_slice() {
+            [first] => fill::<I, 1>(
+                [first],
+                &mut self.links,
+                map,
+                data,
+                start,
+                self.bias,
+                extend,
+            ),
+            [first, second] => {
+                fill::<I, 2>(
+                    [first, second],
+                    &mut self.links,
+                    map,
+                    data,
+                    start,
+                    self.bias,
+                    extend,
+                );
+            }
+            [first, second, third] => {
+                let heads = [first, second, third];
+                fill::<I, 3>(heads, &mut self.links, map, data, start, self.bias, extend);
+            }
+            _ => map.fill(Token::NONE),
+        }
+    }
+
+    /// Moves the scale down if the position `end` would not fit it.
+    fn make_room(&mut self, end: usize) {
+        if self.bias + end <= 1 << 16 {
+            return;
+        }
+        let down = u16::try_from(self.bias - 1).unwrap_or(u16::MAX);
+        for head in &mut self.heads {
+            for entry in head.iter_mut() {
+                *entry = entry.saturating_sub(down);
+            }
+        }
+        self.bias = 1;
+    }
+}
+
+#[inline(always)]
+fn fill<I: Isa, const KEYS: usize>(
+    mut heads: [&mut Head; KEYS],
+    links: &mut [[u16; STRIP]; MAX_KEYS],
+    map: &mut [Token],
+    data: &[u8],
+    start: usize,
+    bias: usize,
+    extend: bool,
+) {
+    let end = start + map.len();
+    let mut reach = Reach::default();
+    let mut at = start;
+    for strip in map.chunks_mut(STRIP) {
+        let len = strip.len();
+        for (key, head) in heads.iter_mut().enumerate() {
+            let links = &mut links[key][..len];
+            match key {
+                0 => link::<I, 0>(head, links, data, at, bias),
+                1 => link::<I, 1>(head, links, data, at, bias),
+                _ => link::<I, 2>(head, links, data, at, bias),
+            }
+        }
+        let links = std::array::from_fn(|key| &links[key][..len]);
+        probe::<I, KEYS>(
+            strip,
+            links,
+            data,
+            at,
+            end,
+            bias,
+            extend.then_some(&mut reach),
+        );
+        at += len;
+    }
+}
+
+/// Sets `links` to where each position's key was last, on the scale of the tables.
+#[inline(always)]
+fn link<I: Isa, const KEY: usize>(
+    head: &mut [u16; TABLE_SIZE],
+    links: &mut [u16],
+    data: &[u8],
+    start: usize,
+    bias: usize,
+) {
+    let (runs, _) = links.as_chunks_mut::<RUN>();
+    let mut at = start;
+    for run in runs {
+        let mut hashes = [0; RUN];
+        if at + RUN + HASH_READ > data.len() {
+            break;
+        }
+        // SAFETY: as just checked.
+        unsafe { I::hash_run::<KEY>(data, at, &mut hashes) };
+        for (lane, (link, hash)) in run.iter_mut().zip(hashes).enumerate() {
+            let entry = &mut head[usize::from(hash) & (TABLE_SIZE - 1)];
+            *link = *entry;
+            *entry = (at + lane + bias) as u16;
+        }
+        at += RUN;
+    }
+    for (link, at) in links[at - start..].iter_mut().zip(at..) {
+        *link = 0;
+        if at + KEY_BYTES[KEY].max(PROBED) <= data.len() {
+            // SAFETY: as just checked.
+            let hash = unsafe { hash::<KEY>(data, at) };
+            let entry = &mut head[usize::from(hash)];
+            *link = *entry;
+            *entry = (at + bias) as u16;
+        }
+    }
+}
+
+/// Sets `map` to the best match at each position.
+#[inline(always)]
+fn probe<I: Isa, const KEYS: usize>(
+    map: &mut [Token],
+    links: [&[u16]; KEYS],
+    data: &[u8],
+    start: usize,
+    end: usize,
+    bias: usize,
+    mut reach: Option<&mut Reach>,
+) {
+    let (runs, _) = map.as_chunks_mut::<RUN>();
+    let mut at = start;
+    for (index, run) in runs.iter_mut().enumerate() {
+        if at + RUN + PROBED > end || at + RUN + PROBE_READ > data.len() {
+            break;
+        }
+        let links = links.map(|links| {
+            links[RUN * index..]
+                .first_chunk()
+                .expect("as long as the map")
+        });
+        // SAFETY: as just checked.
+        let deep = unsafe { I::probe_run(run, links, data, at, bias) };
+        if let Some(reach) = reach.as_deref_mut() {
+            extend_run::<I>(run, deep, data, at, end, reach);
+        }
+        at += RUN;
+    }
+    for (index, slot) in map.iter_mut().enumerate().skip(at - start) {
+        *slot = Token::NONE;
+        let at = start + index;
+        if at + PROBED > data.len() || at + MIN_MATCH + 1 > end {
+            continue;
+        }
+        // SAFETY: eight bytes follow.
+        let found = unsafe { probe_one(links.map(|links| links[index]), data, at, bias) };
+        let mut length = found.length().min(end - at);
+        if let Some(reach) = reach.as_deref_mut().filter(|_| length == PROBED) {
+            length = reach.length(data, at, end, found.distance());
+        }
+        if length > MIN_MATCH {
+            *slot = Token::matched(length, found.distance());
+        }
+    }
+}
+
+/// The best match at `at`, its length at most [`PROBED`], by the links of each key.
+///
+/// # Safety
+///
+/// `at + PROBED <= data.len()`.
+#[inline(always)]
+pub(crate) unsafe fn probe_one<const KEYS: usize>(
+    links: [u16; KEYS],
+    data: &[u8],
+    at: usize,
+    bias: usize,
+) -> Token {
+    // SAFETY: as the caller vouches.
+    let own = unsafe { load64(data, at) };
+    let (mut most, mut best) = (0, 0);
+    for link in links {
+        let distance = usize::from(((at + bias) as u16).wrapping_sub(link));
+        let valid = distance <= at.min(WINDOW);
+        // SAFETY: not before the data, and before `at`.
+        let other = unsafe { load64(data, at - if valid { distance } else { 0 }) };
+        let equal = if valid {
+            ((own ^ other).trailing_zeros() >> 3) as usize
+        } else {
+            0
+        };
+        let better = equal >= most;
+        most = if better { equal } else { most };
+        best = if better { distance } else { best };
+    }
+    if most > MIN_MATCH {
+        Token::matched(most, best)
+    } else {
+        Token::NONE
+    }
+}
+
+/// The match that was extended last: `data[..until]` equals what is `distance` before.
+#[derive(Default)]
+struct Reach {
+    distance: usize,
+    until: usize,
+}
+
+impl Reach {
+    /// The length of the match at `at`, of which [`PROBED`] bytes are known to be equal.
+    #[inline(always)]
+    fn length(&mut self, data: &[u8], at: usize, end: usize, distance: usize) -> usize {
+        if distance != self.distance || at >= self.until {
+            self.distance = distance;
+            let known = at + PROBED;
+            self.until = known + equal_bytes(&data[known - distance..], &data[known..end]);
+        }
+        (self.until - at).min(MAX_MATCH)
+    }
+}
+
+/// Finds the true lengths of the matches that `deep` has a bit for.
+#[inline(always)]
+fn extend_run<I: Isa>(
+    run: &mut [Token; RUN],
+    mut deep: u32,
+    data: &[u8],
+    at: usize,
+    end: usize,
+    reach: &mut Reach,
+) {
+    while deep != 0 {
+        deep &= !I::cover_run(run, deep, at, reach.distance, reach.until);
+        if deep != 0 {
+            let lane = deep.trailing_zeros() as usize;
+            let distance = run[lane & (RUN - 1)].distance();
+            reach.distance = 0;
+            reach.length(data, at + lane, end, distance);
+        }
+    }
+}
+
+/// The spec of [`Isa::cover_run`].
+#[inline(always)]
+pub(crate) fn cover_run(
+    run: &mut [Token; RUN],
+    deep: u32,
+    at: usize,
+    distance: usize,
+    until: usize,
+) -> u32 {
+    let mut covered = 0;
+    for (lane, slot) in run.iter_mut().enumerate() {
+        if deep >> lane & 1 == 1 && slot.distance() == distance && at + lane < until {
+            *slot = Token::matched((until - at - lane).min(MAX_MATCH), distance);
+            covered |= 1 << lane;
+        }
+    }
+    covered
+}
+
+/// How many bytes at the start of both are equal.
+#[inline(always)]
+pub(crate) fn equal_bytes(one: &[u8], two: &[u8]) -> usize {
+    let (one_words, _) = one.as_chunks::<8>();
+    let (two_words, _) = two.as_chunks::<8>();
+    for (index, (one, two)) in one_words.iter().zip(two_words).enumerate() {
+        let unequal = u64::from_le_bytes(*one) ^ u64::from_le_bytes(*two);
+        if unequal != 0 {
+            return 8 * index + (unequal.trailing_zeros() >> 3) as usize;
+        }
+    }
+    let done = 8 * one_words.len().min(two_words.len());
+    let rest = one[done..].iter().zip(&two[done..]);
+    done + rest.take_while(|(one, two)| one == two).count()
+}
+
+/// The hash of the key's bytes at `at`: a sum of products of its 32-bit words.
+///
+/// # Safety
+///
+/// `at + max(PROBED, KEY_BYTES[KEY]) <= data.len()`.
+#[inline(always)]
+pub(crate) unsafe fn hash<const KEY: usize>(data: &[u8], at: usize) -> u16 {
+    // SAFETY: as the caller vouches.
+    let first = unsafe { load64(data, at) };
+    let (low, high) = (first as u32, (first >> 32) as u32);
+    let mut sum = low.wrapping_mul(FACTORS[0]);
+    if KEY == 1 {
+        sum = sum.wrapping_add((high << 8).wrapping_mul(FACTORS[1]));
+    }
+    if KEY == 2 {
+        // SAFETY: as the caller vouches.
+        let last = (unsafe { load64(data, at + 4) } >> 32) as u32;
+        sum = sum.wrapping_add(high.wrapping_mul(FACTORS[1]));
+        sum = sum.wrapping_add(last.wrapping_mul(FACTORS[2]));
+    }
+    (sum >> (32 - TABLE_BITS)) as u16
+}
+
+pub(crate) const FACTORS: [u32; MAX_KEYS] = [0x9e37_79b1, 0x85eb_ca77, 0xc2b2_ae3d];

@@ -1,0 +1,182 @@
+//! What stands around the DEFLATE stream, read byte by byte.
+
+use super::bits::Input;
+use crate::{ErrorKind, Format, Kernels};
+
+/// Reads the header of a zlib stream or a gzip member.
+pub(crate) struct Header {
+    field: Field,
+    flags: u8,
+    /// Of gzip: the CRC-32 of the header so far.
+    crc: u32,
+}
+
+/// The part of the header that the next byte belongs to.
+#[derive(Clone, Copy)]
+enum Field {
+    Method,
+    Check { method: u8 },
+    Fixed { at: usize },
+    ExtraLow,
+    ExtraHigh { low: u8 },
+    Extra { left: u16 },
+    Name,
+    Comment,
+    CrcLow,
+    CrcHigh { low: u8 },
+    Done,
+}
+
+const HAS_CRC: u8 = 1 << 1;
+const HAS_EXTRA: u8 = 1 << 2;
+const HAS_NAME: u8 = 1 << 3;
+const HAS_COMMENT: u8 = 1 << 4;
+const RESERVED: u8 = 0xe0;
+
+impl Header {
+    pub(crate) fn new(format: Format) -> Self {
+        let field = match format {
+            Format::Raw => Field::Done,
+            Format::Zlib => Field::Method,
+            Format::Gzip => Field::Fixed { at: 0 },
+        };
+        Self {
+            field,
+            flags: 0,
+            crc: 0,
+        }
+    }
+
+    /// Reads on; returns whether the header is complete.
+    pub(crate) fn read(&mut self, kernels: &Kernels, input: &mut Input) -> Result<bool, ErrorKind> {
+        loop {
+            if let Field::Done = self.field {
+                return Ok(true);
+            }
+            let Some(&byte) = input.bytes.get(input.taken) else {
+                return Ok(false);
+            };
+            input.taken += 1;
+            if !matches!(self.field, Field::CrcLow | Field::CrcHigh { .. }) {
+                self.crc = kernels.crc32(self.crc, &[byte]);
+            }
+            self.field = self.next(byte)?;
+        }
+    }
+
+    /// The field after `byte` of this one.
+    fn next(&mut self, byte: u8) -> Result<Field, ErrorKind> {
+        Ok(match self.field {
+            Field::Method => Field::Check { method: byte },
+            Field::Check { method } => {
+                check_zlib(method, byte)?;
+                Field::Done
+            }
+            Field::Fixed { at } => {
+                match (at, byte) {
+                    (0, 0x1f) | (1, 0x8b) | (2, 8) | (4.., _) => {}
+                    (0 | 1, _) => return Err(ErrorKind::BadHeader),
+                    (2, _) => return Err(ErrorKind::UnknownMethod),
+                    (_, flags) if flags & RESERVED != 0 => return Err(ErrorKind::ReservedFlags),
+                    (_, flags) => self.flags = flags,
+                }
+                if at == 9 {
+                    self.optional(HAS_EXTRA)
+                } else {
+                    Field::Fixed { at: at + 1 }
+                }
+            }
+            Field::ExtraLow => Field::ExtraHigh { low: byte },
+            Field::ExtraHigh { low } => self.extra(u16::from_le_bytes([low, byte])),
+            Field::Extra { left } => self.extra(left - 1),
+            Field::Name if byte == 0 => self.optional(HAS_COMMENT),
+            Field::Comment if byte == 0 => self.optional(HAS_CRC),
+            Field::CrcLow => Field::CrcHigh { low: byte },
+            Field::CrcHigh { low } if u16::from_le_bytes([low, byte]) == self.crc as u16 => {
+                Field::Done
+            }
+            Field::CrcHigh { .. } => return Err(ErrorKind::HeaderChecksum),
+            Field::Name | Field::Comment | Field::Done => self.field,
+        })
+    }
+
+    /// The first optional field that is there, from that of `flag` on.
+    fn optional(&self, flag: u8) -> Field {
+        let has = |field: u8| self.flags & field != 0;
+        if flag == HAS_EXTRA && has(HAS_EXTRA) {
+            Field::ExtraLow
+        } else if (flag == HAS_EXTRA || flag == HAS_NAME) && has(HAS_NAME) {
+            Field::Name
+        } else if flag != HAS_CRC && has(HAS_COMMENT) {
+            Field::Comment
+        } else if has(HAS_CRC) {
+            Field::CrcLow
+        } else {
+            Field::Done
+        }
+    }
+
+    fn extra(&self, left: u16) -> Field {
+        if left > 0 {
+            Field::Extra { left }
+        } else {
+            self.optional(HAS_NAME)
+        }
+    }
+}
+
+/// The two bytes of a zlib header, checked in zlib's order.
+fn check_zlib(method: u8, flags: u8) -> Result<(), ErrorKind> {
+    if !u16::from_be_bytes([method, flags]).is_multiple_of(31) {
+        return Err(ErrorKind::BadHeader);
+    }
+    if method & 15 != 8 {
+        return Err(ErrorKind::UnknownMethod);
+    }
+    if method >> 4 > 7 {
+        return Err(ErrorKind::WindowTooLarge);
+    }
+    if flags & 1 << 5 != 0 {
+        return Err(ErrorKind::NeedsDictionary);
+    }
+    Ok(())
+}
+
+/// Reads the trailer.
+#[derive(Default)]
+pub(crate) struct Trailer {
+    bytes: [u8; 8],
+    have: usize,
+}
+
+impl Trailer {
+    /// Reads on; returns whether the trailer is complete, and says what is right: a checksum and a length.
+    pub(crate) fn read(
+        &mut self,
+        format: Format,
+        checksum: u32,
+        length: u64,
+        input: &mut Input,
+    ) -> Result<bool, ErrorKind> {
+        let (checksum, fields) = match format {
+            Format::Raw => return Ok(true),
+            Format::Zlib => (checksum.to_be_bytes(), 1),
+            Format::Gzip => (checksum.to_le_bytes(), 2),
+        };
+        while self.have < 4 * fields {
+            let Some(&byte) = input.bytes.get(input.taken) else {
+                return Ok(false);
+            };
+            input.taken += 1;
+            self.bytes[self.have] = byte;
+            self.have += 1;
+            if self.have == 4 && self.bytes[..4] != checksum {
+                return Err(ErrorKind::Checksum);
+            }
+        }
+        if fields == 2 && self.bytes[4..] != (length as u32).to_le_bytes() {
+            return Err(ErrorKind::Length);
+        }
+        Ok(true)
+    }
+}

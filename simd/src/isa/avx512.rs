@@ -1,0 +1,279 @@
+//! AVX-512 as of Ice Lake and Zen 4: sixteen positions at a time.
+//!
+//! CPUs before these lack VBMI, and slow down for 512-bit registers; they take AVX2.
+
+use super::Isa;
+use crate::deflate::cost::{Costs, Prices};
+use crate::deflate::search::{FACTORS, PROBED, RUN, TABLE_BITS};
+use crate::deflate::token::Token;
+use crate::format::{MAX_MATCH, MIN_MATCH, WINDOW};
+use core::arch::x86_64::*;
+
+pub(super) struct Avx512;
+
+pub(super) fn available() -> bool {
+    is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512dq")
+        && is_x86_feature_detected!("avx512vl")
+        && is_x86_feature_detected!("avx512vbmi")
+        && is_x86_feature_detected!("avx512vpopcntdq")
+        && is_x86_feature_detected!("avx512cd")
+        && is_x86_feature_detected!("avx2")
+        && is_x86_feature_detected!("bmi1")
+        && is_x86_feature_detected!("bmi2")
+        && is_x86_feature_detected!("lzcnt")
+        && is_x86_feature_detected!("popcnt")
+}
+
+/// Byte indexes that give each 32-bit lane `i` the bytes `i + offset` on.
+const fn windows32(offset: u8) -> [u8; 64] {
+    let mut indexes = [0; 64];
+    let mut byte = 0;
+    while byte < 64 {
+        indexes[byte] = (byte / 4 + byte % 4) as u8 + offset;
+        byte += 1;
+    }
+    indexes
+}
+
+/// Byte indexes that give each 64-bit lane `i` the bytes `i + offset` on.
+const fn windows64(offset: u8) -> [u8; 64] {
+    let mut indexes = [0; 64];
+    let mut byte = 0;
+    while byte < 64 {
+        indexes[byte] = (byte / 8 + byte % 8) as u8 + offset;
+        byte += 1;
+    }
+    indexes
+}
+
+static WORDS: [[u8; 64]; 3] = [windows32(0), windows32(4), windows32(8)];
+static LONGS: [[u8; 64]; 2] = [windows64(0), windows64(8)];
+/// Indexes of the even 32-bit lanes of two vectors.
+static EVEN: [u8; 64] = {
+    let mut indexes = [0; 64];
+    let mut lane = 0;
+    while lane < 16 {
+        indexes[4 * lane] = 2 * lane as u8;
+        lane += 1;
+    }
+    indexes
+};
+
+static LANES: [u16; RUN] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+
+impl Isa for Avx512 {
+    #[inline(always)]
+    unsafe fn hash_run<const KEY: usize>(data: &[u8], at: usize, hashes: &mut [u16; RUN]) {
+        // SAFETY: as the caller vouches; the features are those of the kernel that this is inlined into.
+        unsafe { hash_run::<KEY>(data, at, hashes) }
+    }
+
+    #[inline(always)]
+    unsafe fn probe_run<const KEYS: usize>(
+        run: &mut [Token; RUN],
+        links: [&[u16; RUN]; KEYS],
+        data: &[u8],
+        at: usize,
+        bias: usize,
+    ) -> u32 {
+        // SAFETY: as the caller vouches; the features are those of the kernel that this is inlined into.
+        unsafe { probe_run(run, links, data, at, bias) }
+    }
+
+    #[inline(always)]
+    fn cover_run(
+        run: &mut [Token; RUN],
+        deep: u32,
+        at: usize,
+        distance: usize,
+        until: usize,
+    ) -> u32 {
+        // SAFETY: the features are those of the kernel that this is inlined into.
+        unsafe { cover_run(run, deep, at, distance, until) }
+    }
+
+    #[inline(always)]
+    fn price_run(run: &[Token; RUN], costs: &Costs, prices: &mut Prices) {
+        // SAFETY: the features are those of the kernel that this is inlined into.
+        unsafe { price_run(run, costs, prices) }
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vl")]
+#[inline]
+unsafe fn hash_run<const KEY: usize>(data: &[u8], at: usize, hashes: &mut [u16; RUN]) {
+    debug_assert!(at + 32 <= data.len());
+    // SAFETY: the caller vouches for these 32 bytes.
+    let bytes = unsafe { _mm256_loadu_si256(data.as_ptr().add(at).cast()) };
+    let bytes = _mm512_castsi256_si512(bytes);
+    let word = |index: usize| _mm512_permutexvar_epi8(load(&WORDS[index]), bytes);
+    let times = |word, key: usize| _mm512_mullo_epi32(word, _mm512_set1_epi32(FACTORS[key] as i32));
+    let mut sum = times(word(0), 0);
+    if KEY == 1 {
+        sum = _mm512_add_epi32(sum, times(_mm512_slli_epi32::<8>(word(1)), 1));
+    }
+    if KEY == 2 {
+        sum = _mm512_add_epi32(sum, times(word(1), 1));
+        sum = _mm512_add_epi32(sum, times(word(2), 2));
+    }
+    let sum = _mm512_srli_epi32::<{ 32 - TABLE_BITS }>(sum);
+    // SAFETY: the array has the 32 bytes.
+    unsafe { _mm256_storeu_si256(hashes.as_mut_ptr().cast(), _mm512_cvtepi32_epi16(sum)) };
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi,avx512vl,avx512vpopcntdq")]
+#[inline]
+unsafe fn probe_run<const KEYS: usize>(
+    run: &mut [Token; RUN],
+    links: [&[u16; RUN]; KEYS],
+    data: &[u8],
+    at: usize,
+    bias: usize,
+) -> u32 {
+    debug_assert!(at + 32 <= data.len());
+    // SAFETY: the caller vouches for 32 bytes.
+    let base = unsafe { data.as_ptr().add(at) };
+    // SAFETY: as above.
+    let bytes = _mm512_castsi256_si512(unsafe { _mm256_loadu_si256(base.cast()) });
+    let own = [
+        _mm512_permutexvar_epi8(load(&LONGS[0]), bytes),
+        _mm512_permutexvar_epi8(load(&LONGS[1]), bytes),
+    ];
+    let lanes = load16(&LANES);
+    let here = _mm256_add_epi16(lanes, _mm256_set1_epi16((at + bias) as i16));
+    let reach = if at >= WINDOW {
+        _mm256_set1_epi16(WINDOW as u16 as i16)
+    } else {
+        let unbound = _mm256_add_epi16(lanes, _mm256_set1_epi16(at as i16));
+        _mm256_min_epu16(unbound, _mm256_set1_epi16(WINDOW as u16 as i16))
+    };
+    // How many bits below the lowest that differ; 64 if none does.
+    let equal_bits = |half: usize, valid: __mmask8, index| {
+        let unequal = _mm512_xor_si512(own[half], _mm512_set1_epi64(-1));
+        // SAFETY: valid distances are at most the position, so that no lane reads before the data, and at least 1.
+        let other = unsafe { _mm512_mask_i32gather_epi64::<1>(unequal, valid, index, base.cast()) };
+        let differ = _mm512_xor_si512(own[half], other);
+        let below = _mm512_add_epi64(differ, _mm512_set1_epi64(-1));
+        _mm512_popcnt_epi64(_mm512_andnot_si512(differ, below))
+    };
+
+    let mut most = _mm512_setzero_si512();
+    let mut best = _mm512_setzero_si512();
+    for links in links {
+        let distance = _mm256_sub_epi16(here, load16(links));
+        let valid = _mm256_cmple_epu16_mask(distance, reach);
+        let distance = _mm512_cvtepu16_epi32(distance);
+        let index = _mm512_sub_epi32(_mm512_cvtepu16_epi32(lanes), distance);
+        let equal = _mm512_permutex2var_epi32(
+            equal_bits(0, valid as u8, _mm512_castsi512_si256(index)),
+            load(&EVEN),
+            equal_bits(1, (valid >> 8) as u8, _mm512_extracti64x4_epi64::<1>(index)),
+        );
+        let equal = _mm512_srli_epi32::<3>(equal);
+        let better = _mm512_cmpge_epu32_mask(equal, most);
+        most = _mm512_mask_mov_epi32(most, better, equal);
+        best = _mm512_mask_mov_epi32(best, better, distance);
+    }
+    let found = _mm512_cmpgt_epu32_mask(most, _mm512_set1_epi32(MIN_MATCH as i32));
+    let matches = _mm512_or_si512(_mm512_slli_epi32::<16>(most), best);
+    let matches = _mm512_maskz_mov_epi32(found, matches);
+    // SAFETY: the run has the 64 bytes.
+    unsafe { _mm512_storeu_si512(run.as_mut_ptr().cast(), matches) };
+    _mm512_cmpeq_epu32_mask(most, _mm512_set1_epi32(PROBED as i32)).into()
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vl")]
+#[inline]
+fn cover_run(run: &mut [Token; RUN], deep: u32, at: usize, distance: usize, until: usize) -> u32 {
+    // SAFETY: the run has the 64 bytes.
+    let matches = unsafe { _mm512_loadu_si512(run.as_ptr().cast()) };
+    let distances = _mm512_and_si512(matches, _mm512_set1_epi32(0xffff));
+    let wanted = _mm512_set1_epi32(distance as i32);
+    let same = _mm512_mask_cmpeq_epi32_mask(deep as u16, distances, wanted);
+    let left = _mm512_set1_epi32(until as i32 - at as i32);
+    let left = _mm512_sub_epi32(left, _mm512_cvtepu16_epi32(load16(&LANES)));
+    let covered = _mm512_mask_cmpgt_epi32_mask(same, left, _mm512_setzero_si512());
+    let length = _mm512_min_epi32(left, _mm512_set1_epi32(MAX_MATCH as i32));
+    let longer = _mm512_or_si512(_mm512_slli_epi32::<16>(length), wanted);
+    // SAFETY: the run has the 64 bytes.
+    unsafe { _mm512_mask_storeu_epi32(run.as_mut_ptr().cast(), covered, longer) };
+    covered.into()
+}
+
+#[target_feature(enable = "avx512f,avx512cd")]
+#[inline]
+fn price_run(run: &[Token; RUN], costs: &Costs, prices: &mut Prices) {
+    let one = _mm512_set1_epi32(1);
+    // SAFETY: the run has the 64 bytes.
+    let matches = unsafe { _mm512_loadu_si512(run.as_ptr().cast()) };
+    let length = _mm512_srli_epi32::<16>(matches);
+    let below = _mm512_sub_epi32(_mm512_and_si512(matches, _mm512_set1_epi32(0xffff)), one);
+
+    // Two slots for each power of two: the power, and the bit after the highest. The first four are their own.
+    let power = _mm512_sub_epi32(_mm512_set1_epi32(31), _mm512_lzcnt_epi32(below));
+    let shift = _mm512_sub_epi32(power, one);
+    let slot = _mm512_add_epi32(
+        _mm512_add_epi32(shift, shift),
+        _mm512_srlv_epi32(below, shift),
+    );
+    let slot = _mm512_mask_mov_epi32(
+        slot,
+        _mm512_cmplt_epu32_mask(below, _mm512_set1_epi32(2)),
+        below,
+    );
+    let far = lookup(&costs.distance, slot);
+
+    let price = |length| {
+        // Four slots for each power of two. The first eight are their own, and so is the last.
+        let above = _mm512_sub_epi32(length, _mm512_set1_epi32(MIN_MATCH as i32));
+        let power = _mm512_sub_epi32(_mm512_set1_epi32(31), _mm512_lzcnt_epi32(above));
+        let shift = _mm512_sub_epi32(power, _mm512_set1_epi32(2));
+        let slot = _mm512_add_epi32(
+            _mm512_slli_epi32::<2>(shift),
+            _mm512_srlv_epi32(above, shift),
+        );
+        let own = _mm512_cmplt_epu32_mask(above, _mm512_set1_epi32(4));
+        let slot = _mm512_mask_mov_epi32(slot, own, above);
+        let longest = _mm512_cmpeq_epi32_mask(length, _mm512_set1_epi32(MAX_MATCH as i32));
+        let slot = _mm512_mask_mov_epi32(slot, longest, _mm512_set1_epi32(28));
+        let near = lookup(&costs.length, slot);
+        _mm512_add_epi32(near, far)
+    };
+    store(&mut prices.whole, price(length));
+    store(&mut prices.short, price(_mm512_sub_epi32(length, one)));
+}
+
+/// The entries at the lowest five bits of each index.
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn lookup(table: &[u32; 32], index: __m512i) -> __m512i {
+    // SAFETY: the table has twice the 64 bytes.
+    unsafe {
+        let low = _mm512_loadu_si512(table.as_ptr().cast());
+        let high = _mm512_loadu_si512(table.as_ptr().add(16).cast());
+        _mm512_permutex2var_epi32(low, index, high)
+    }
+}
+
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn store(values: &mut [u32; RUN], vector: __m512i) {
+    // SAFETY: the array has the 64 bytes.
+    unsafe { _mm512_storeu_si512(values.as_mut_ptr().cast(), vector) };
+}
+
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn load(bytes: &[u8; 64]) -> __m512i {
+    // SAFETY: the array has the 64 bytes.
+    unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
+}
+
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn load16(values: &[u16; RUN]) -> __m256i {
+    // SAFETY: the array has the 32 bytes.
+    unsafe { _mm256_loadu_si256(values.as_ptr().cast()) }
+}
