@@ -7,12 +7,19 @@ use laneflate::cli::Cli;
 use laneflate::config::Settings;
 use laneflate::encode::Coding;
 use laneflate::server::{Server, StartError};
+use laneflate_simd::Kernels;
 use tracing_subscriber::EnvFilter;
 
-/// Exit code when the server could not start or run; bad usage is 2, from clap.
+/// Exit code when the server could not start or run.
 const FAILURE: u8 = 1;
+/// Exit code of bad usage, as clap has it.
+const USAGE: u8 = 2;
 
 fn main() -> ExitCode {
+    if let Err(error) = check_kernel_choice() {
+        eprintln!("laneflate: {error}");
+        return ExitCode::from(USAGE);
+    }
     let settings = Cli::parse().into_settings();
     let filter = EnvFilter::try_from_env("LANEFLATE_LOG").unwrap_or_else(|_| EnvFilter::new("warn"));
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false).init();
@@ -25,12 +32,22 @@ fn main() -> ExitCode {
     }
 }
 
+/// The codec panics where the variable names kernels that this CPU lacks; a program says so in a line instead.
+fn check_kernel_choice() -> Result<(), String> {
+    let Ok(name) = std::env::var("LANEFLATE_ISA") else { return Ok(()) };
+    if Kernels::by_name(&name).is_some() {
+        return Ok(());
+    }
+    let known: Vec<_> = Kernels::all().map(Kernels::name).collect();
+    Err(format!("LANEFLATE_ISA={name}: this CPU runs {}", known.join(", ")))
+}
+
 fn run(settings: Settings) -> Result<(), StartError> {
     let codings = codings(&settings.coding.offered);
     let root = settings.site.root.display().to_string();
     let server = Server::bind(settings)?;
     for address in server.addresses() {
-        let kernel = laneflate_simd::Kernels::detect().name();
+        let kernel = Kernels::detect().name();
         eprintln!(
             "laneflate {} serves {root} on http://{address} ({codings}; kernel {kernel})",
             env!("CARGO_PKG_VERSION")

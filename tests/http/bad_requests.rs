@@ -31,7 +31,7 @@ fn refused(server: &Server, bytes: &[u8], statuses: &[u16], rule: &str) {
 #[test]
 fn malformed_heads_get_400_and_a_close() {
     let (_site, server) = serve(&[]);
-    let cases: [(&[u8], &str); 18] = [
+    let cases: [(&[u8], &str); 15] = [
         (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", "TLS on a plain port"),
         (b"hello\r\n\r\n", "no request line"),
         (b"GET\r\nHost: a\r\n\r\n", "no target"),
@@ -47,9 +47,6 @@ fn malformed_heads_get_400_and_a_close() {
         (b"GET /page.html HTTP/1.1\r\nHost: a\r\nX: a\rb\r\n\r\n", "a bare CR in a value"),
         (b"GET /page.html HTTP/1.1\r\nHost: a\r\nX\xc3\xa9: b\r\n\r\n", "a field name beyond ASCII"),
         (b"G\x00T /page.html HTTP/1.1\r\nHost: a\r\n\r\n", "NUL in the method"),
-        (b"GET /page.html HTTP/1.1\r\n\r\n", "no Host (RFC 9112 §3.2)"),
-        (b"GET /page.html HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", "two Hosts"),
-        (b"GET /page.html HTTP/1.1\r\nHost: a b/c\r\n\r\n", "a Host that is no host"),
     ];
     for (bytes, rule) in cases {
         refused(&server, bytes, &[400], rule);
@@ -61,6 +58,21 @@ fn malformed_heads_get_400_and_a_close() {
         "a version nobody speaks here",
     );
     server.still_serves("/page.html", "malformed heads");
+}
+
+#[test]
+fn a_target_or_host_that_is_none_gets_400() {
+    let (_site, server) = serve(&[]);
+    let cases: [(&[u8], &str); 4] = [
+        (b"GET page.html HTTP/1.1\r\nHost: a\r\n\r\n", "a target that is no form of target"),
+        (b"GET /page.html HTTP/1.1\r\n\r\n", "no Host"),
+        (b"GET /page.html HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", "two Hosts"),
+        (b"GET /page.html HTTP/1.1\r\nHost: a b/c\r\n\r\n", "a Host that is no host"),
+    ];
+    for (bytes, rule) in cases {
+        server.raw(bytes).rule(&format!("RFC 9112 §3.2: {rule}")).status(400);
+    }
+    server.raw(b"GET /page.html HTTP/1.0\r\n\r\n").rule("HTTP/1.0 needs no Host").status(200);
 }
 
 #[test]

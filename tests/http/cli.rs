@@ -171,6 +171,14 @@ fn bad_flags_are_usage_errors() {
 }
 
 #[test]
+fn kernels_that_the_cpu_lacks_are_a_usage_error() {
+    let mut command = runner();
+    command.env("LANEFLATE_ISA", "mmx");
+    let output = run_command(command, &["--version"]);
+    failed(&output, &["--version"], 2, "LANEFLATE_ISA=mmx");
+}
+
+#[test]
 fn a_taken_port_is_a_runtime_error() {
     let site = Site::new();
     let taken = TcpListener::bind("127.0.0.1:0").expect("a port");

@@ -102,7 +102,7 @@ fn the_rules_of_http_hold_in_version_2() {
     run(async {
         let mut client = connect(&server).await;
         let head = request(&server, Method::HEAD, "/page.html", &[]);
-        let (status, fields, body) = ask(&mut client, head).await.expect("a response");
+        let (status, fields, body) = ask(&mut client, head).await.expect("a response to HEAD without DATA");
         assert_eq!((status.as_u16(), body.len()), (200, 0), "HEAD has no body");
         let tag = fields["etag"].to_str().expect("ASCII").to_owned();
         let cases: [(Method, &str, Fields<'_>, u16); 8] = [

@@ -11,6 +11,7 @@ mod coding_policy;
 mod files_under_load;
 mod http2;
 mod limits;
+mod logs;
 mod methods;
 mod negotiation;
 mod outside;
