@@ -54,56 +54,17 @@ impl Level {
 }
 
 static PLANS: [Plan; 13] = [
-    Plan {
-        keys: 0,
-        parse: Parse::Stored,
-    },
-    Plan {
-        keys: 1,
-        parse: Parse::Lazy,
-    },
-    Plan {
-        keys: 2,
-        parse: Parse::Lazy,
-    },
-    Plan {
-        keys: 1,
-        parse: Parse::Cheapest { passes: 1 },
-    },
-    Plan {
-        keys: 2,
-        parse: Parse::Cheapest { passes: 1 },
-    },
-    Plan {
-        keys: 3,
-        parse: Parse::Cheapest { passes: 1 },
-    },
-    Plan {
-        keys: 3,
-        parse: Parse::Cheapest { passes: 2 },
-    },
-    Plan {
-        keys: 3,
-        parse: Parse::Cheapest { passes: 3 },
-    },
-    Plan {
-        keys: 3,
-        parse: Parse::Cheapest { passes: 4 },
-    },
-    Plan {
-        keys: 3,
-        parse: Parse::Cheapest { passes: 4 },
-    },
-    Plan {
-        keys: 3,
-        parse: Parse::Cheapest { passes: 4 },
-    },
-    Plan {
-        keys: 3,
-        parse: Parse::Cheapest { passes: 4 },
-    },
-    Plan {
-        keys: 3,
-        parse: Parse::Cheapest { passes: 4 },
-    },
+    Plan { keys: 0, parse: Parse::Stored },
+    Plan { keys: 1, parse: Parse::Lazy },
+    Plan { keys: 2, parse: Parse::Lazy },
+    Plan { keys: 1, parse: Parse::Cheapest { passes: 1 } },
+    Plan { keys: 2, parse: Parse::Cheapest { passes: 1 } },
+    Plan { keys: 3, parse: Parse::Cheapest { passes: 1 } },
+    Plan { keys: 3, parse: Parse::Cheapest { passes: 2 } },
+    Plan { keys: 3, parse: Parse::Cheapest { passes: 3 } },
+    Plan { keys: 3, parse: Parse::Cheapest { passes: 4 } },
+    Plan { keys: 3, parse: Parse::Cheapest { passes: 4 } },
+    Plan { keys: 3, parse: Parse::Cheapest { passes: 4 } },
+    Plan { keys: 3, parse: Parse::Cheapest { passes: 4 } },
+    Plan { keys: 3, parse: Parse::Cheapest { passes: 4 } },
 ];

@@ -16,8 +16,7 @@ use std::io;
 
 use brotli::enc::BrotliEncoderParams;
 use brotli::enc::encode::{
-    BrotliEncoderDestroyInstance, BrotliEncoderInitParams, BrotliEncoderOperation,
-    BrotliEncoderStateStruct,
+    BrotliEncoderDestroyInstance, BrotliEncoderInitParams, BrotliEncoderOperation, BrotliEncoderStateStruct,
 };
 
 use super::Flush;
@@ -71,11 +70,7 @@ impl BrotliEncoder {
     /// hint costs ratio or memory, never correctness.
     pub fn new(quality: u8, size_hint: Option<usize>) -> Self {
         let quality = quality.min(Self::MAX_QUALITY);
-        Self {
-            state: start(Pool::new(keeps_dirty_tables(quality)), quality, size_hint),
-            quality,
-            uncoded: 0,
-        }
+        Self { state: start(Pool::new(keeps_dirty_tables(quality)), quality, size_hint), quality, uncoded: 0 }
     }
 
     /// Drops the stream in progress, if any, and gets ready for another body.
@@ -103,11 +98,7 @@ impl BrotliEncoder {
             Flush::Sync => BrotliEncoderOperation::BROTLI_OPERATION_FLUSH,
             Flush::Finish => BrotliEncoderOperation::BROTLI_OPERATION_FINISH,
         };
-        self.uncoded = if flush == Flush::None {
-            self.uncoded + rest.len()
-        } else {
-            0
-        };
+        self.uncoded = if flush == Flush::None { self.uncoded + rest.len() } else { 0 };
         self.step(rest, out, operation)
     }
 
@@ -118,12 +109,7 @@ impl BrotliEncoder {
     }
 
     /// Carries out `operation` until the codec has taken all of `input` and has nothing left to give.
-    fn step(
-        &mut self,
-        input: &[u8],
-        out: &mut Vec<u8>,
-        operation: BrotliEncoderOperation,
-    ) -> io::Result<()> {
+    fn step(&mut self, input: &[u8], out: &mut Vec<u8>, operation: BrotliEncoderOperation) -> io::Result<()> {
         let mut left = input.len();
         let mut consumed = 0;
         loop {
@@ -157,9 +143,7 @@ impl BrotliEncoder {
 
 impl std::fmt::Debug for BrotliEncoder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("BrotliEncoder")
-            .field("quality", &self.quality)
-            .finish_non_exhaustive()
+        f.debug_struct("BrotliEncoder").field("quality", &self.quality).finish_non_exhaustive()
     }
 }
 

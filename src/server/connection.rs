@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use http::{HeaderValue, Request, Response, Version, header};
+use http::{HeaderValue, Request, Response, StatusCode, Version, header};
 use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
@@ -27,6 +27,9 @@ const LINGER: Duration = Duration::from_secs(5);
 /// What a client that is late with its request head is told (RFC 9110 §15.5.9).
 const LATE_HEAD: &[u8] = b"HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
 
+/// What a client whose request target is too long is told (RFC 9110 §15.5.15).
+const LONG_TARGET: &[u8] = b"HTTP/1.1 414 URI Too Long\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+
 /// Why HTTP/1 ended.
 enum End {
     /// By itself; what is left of the socket may have to linger.
@@ -37,22 +40,28 @@ enum End {
 
 /// Serves the connection until it ends.
 pub(super) async fn serve(stream: TcpStream, state: Arc<ConnState>, shared: Arc<Shared>) {
-    let socket = Socket::new(stream, Arc::clone(&state));
+    let socket = Socket::new(stream, Arc::clone(&state), &shared.limits);
     let (mut socket, end) = serve_http1(socket, &state, &shared).await;
     match end {
         End::Closed => match socket.into_http2() {
             Ok(socket) => return Box::pin(serve_http2(socket, state, shared)).await,
             Err(http1) => socket = http1,
         },
-        End::Verdict(Verdict::LateHead) => {
-            // If the socket does not take so few bytes at once, the client does not read.
-            let _ = socket.stream().try_write(LATE_HEAD);
-        }
+        End::Verdict(Verdict::LateHead) => tell(&socket, LATE_HEAD),
         End::Verdict(_) => return,
+    }
+    if socket.refuses_target() {
+        tell(&socket, LONG_TARGET);
     }
     if socket.must_linger() {
         Box::pin(linger(socket)).await;
     }
+}
+
+/// Sends the last response of a connection, past hyper. A socket that does not take so few bytes at once has a client that
+/// does not read.
+fn tell(socket: &Socket, response: &[u8]) {
+    let _ = socket.stream().try_write(response);
 }
 
 async fn serve_http1(socket: Socket, state: &Arc<ConnState>, shared: &Arc<Shared>) -> (Socket, End) {
@@ -116,10 +125,12 @@ async fn respond(
 ) -> Result<Response<Outgoing>, Infallible> {
     let number = state.begin_request();
     let outgoing = Outgoing::begin(&request, state, shared);
-    let last = number >= outgoing.shared().limits.keepalive_requests && request.version() < Version::HTTP_2;
-    let reply = outgoing.shared().files.answer(&request, outgoing.state().now()).await;
+    let http1 = request.version() < Version::HTTP_2;
+    let enough = number >= outgoing.shared().limits.keepalive_requests;
+    let reply = outgoing.shared().files.answer(&request, outgoing.state().last_event()).await;
     let mut response = outgoing.finish(reply);
-    if last {
+    // A client that gets a request wrong may be out of step with what follows it.
+    if http1 && (enough || response.status() == StatusCode::BAD_REQUEST) {
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
     Ok(response)

@@ -49,7 +49,7 @@ impl Gate {
         }
     }
 
-    /// Waits for a place; connections wait meanwhile in the listener's queue.
+    /// Waits for a place.
     pub(crate) async fn place(&self) -> Place {
         let places = Arc::clone(&self.places);
         if let Ok(permit) = Arc::clone(&places).try_acquire_owned() {

@@ -28,6 +28,8 @@ enum State {
     Trailers,
     /// An offence was seen.
     Poisoned,
+    /// The request line is longer than it may be.
+    LongRequestLine,
 }
 
 /// Follows the framing of one connection.
@@ -40,11 +42,27 @@ pub(crate) struct Guard {
     in_line: bool,
     length: Option<u64>,
     chunked: bool,
+    /// Bytes of the request line seen in earlier reads.
+    line_bytes: usize,
+    longest_request_line: usize,
 }
 
 impl Guard {
-    pub(crate) fn new() -> Self {
-        Self { state: State::RequestLine, held: Vec::new(), in_line: false, length: None, chunked: false }
+    pub(crate) fn new(longest_request_line: usize) -> Self {
+        Self {
+            state: State::RequestLine,
+            held: Vec::new(),
+            in_line: false,
+            length: None,
+            chunked: false,
+            line_bytes: 0,
+            longest_request_line,
+        }
+    }
+
+    /// Whether a request line was longer than it may be (414), which ends all reading.
+    pub(crate) fn refuses_target(&self) -> bool {
+        self.state == State::LongRequestLine
     }
 
     /// Whether a part of a head, but not all of it, was received.
@@ -67,14 +85,19 @@ impl Guard {
         while at < received.len() {
             let rest = &received[at..];
             at += match self.state {
-                State::Poisoned => {
+                State::Poisoned | State::LongRequestLine => {
                     received[at..].fill(0);
                     return;
                 }
                 State::Body(left) => self.skip(left, rest.len(), State::Body, State::RequestLine),
                 State::Chunk(left) => self.skip(left, rest.len(), State::Chunk, State::ChunkSize),
                 State::RequestLine | State::Fields | State::ChunkSize | State::Trailers => {
-                    let Some(end) = memchr::memchr(b'\n', rest) else {
+                    let end = memchr::memchr(b'\n', rest);
+                    if self.is_long(end.unwrap_or(rest.len())) {
+                        self.state = State::LongRequestLine;
+                        return;
+                    }
+                    let Some(end) = end else {
                         self.hold(rest);
                         return;
                     };
@@ -93,6 +116,15 @@ impl Guard {
         let taken = left.min(there as u64);
         self.state = if taken == left { next } else { same(left - taken) };
         taken as usize
+    }
+
+    /// Whether `more` bytes make a request line longer than it may be.
+    fn is_long(&mut self, more: usize) -> bool {
+        if self.state != State::RequestLine {
+            return false;
+        }
+        self.line_bytes += more;
+        self.line_bytes > self.longest_request_line
     }
 
     fn hold(&mut self, part: &[u8]) {
@@ -122,6 +154,7 @@ impl Guard {
     }
 
     fn judge(&mut self, line: &[u8]) -> bool {
+        self.line_bytes = 0;
         let Some((b'\r', line)) = line.split_last() else { return false };
         match self.state {
             State::RequestLine => {
@@ -140,7 +173,9 @@ impl Guard {
                 }
                 true
             }
-            State::Body(_) | State::Chunk(_) | State::Poisoned => unreachable!("no lines in this state"),
+            State::Body(_) | State::Chunk(_) | State::Poisoned | State::LongRequestLine => {
+                unreachable!("no lines in this state")
+            }
         }
     }
 
@@ -221,7 +256,7 @@ mod tests {
 
     /// The bytes as hyper will see them, fed in pieces of `step`.
     fn seen(request: &[u8], step: usize) -> Vec<u8> {
-        let mut guard = Guard::new();
+        let mut guard = Guard::new(8192);
         let mut bytes = request.to_vec();
         for piece in bytes.chunks_mut(step) {
             guard.inspect(piece);
@@ -322,8 +357,21 @@ mod tests {
     }
 
     #[test]
+    fn long_request_lines_are_noted_however_they_come() {
+        for (length, refused) in [(100, false), (101, true), (1000, true)] {
+            for step in [1, 7, 2000] {
+                let mut guard = Guard::new(100);
+                let mut line = vec![b'a'; length - 1];
+                line.extend(b"\r\n");
+                line.chunks_mut(step).for_each(|piece| guard.inspect(piece));
+                assert_eq!(guard.refuses_target(), refused, "{length} bytes in pieces of {step}");
+            }
+        }
+    }
+
+    #[test]
     fn boundaries_are_known() {
-        let mut guard = Guard::new();
+        let mut guard = Guard::new(8192);
         assert!(guard.at_boundary() && !guard.mid_head());
         guard.inspect(&mut b"GET / HT".to_vec());
         assert!(!guard.at_boundary() && guard.mid_head());

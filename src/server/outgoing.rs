@@ -24,6 +24,7 @@ pub(super) struct Outgoing {
     state: Arc<ConnState>,
     shared: Arc<Shared>,
     http1: bool,
+    head_in_http2: bool,
     sent: u64,
     ended: Option<(StatusCode, Notes)>,
     /// `None` where nothing is logged.
@@ -52,7 +53,7 @@ impl Outgoing {
         let line = shared.log.is_some().then(|| {
             let field = |name: header::HeaderName| request.headers().get(name).cloned();
             Box::new(Line {
-                started: state.now(),
+                started: state.last_event(),
                 method: request.method().clone(),
                 uri: request.uri().clone(),
                 version: request.version(),
@@ -61,7 +62,17 @@ impl Outgoing {
             })
         });
         let http1 = request.version() < Version::HTTP_2;
-        Self { body: Outlet::Body(Body::Empty), state, shared, http1, sent: 0, ended: None, line }
+        let head_in_http2 = !http1 && *request.method() == Method::HEAD;
+        Self {
+            body: Outlet::Body(Body::Empty),
+            state,
+            shared,
+            http1,
+            head_in_http2,
+            sent: 0,
+            ended: None,
+            line,
+        }
     }
 
     pub(super) fn shared(&self) -> &Arc<Shared> {
@@ -78,6 +89,13 @@ impl Outgoing {
         let (mut parts, body) = response.into_parts();
         parts.headers.insert(header::SERVER, HeaderValue::from_static("laneflate"));
         self.body = match body {
+            // hyper leaves the body out of the answer to HEAD in HTTP/1, and tells its length. In HTTP/2 both are ours to do.
+            body if self.head_in_http2 => {
+                if let Some(length) = body.size_hint().exact() {
+                    parts.headers.insert(header::CONTENT_LENGTH, length.into());
+                }
+                Outlet::Body(Body::Empty)
+            }
             // HTTP/2 frames what it sends, so there the file is read.
             Body::File(file) if self.http1 => {
                 let (file, offset, length) = file.into_span();

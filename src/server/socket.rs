@@ -18,6 +18,7 @@ use tokio::net::TcpStream;
 
 use super::guard::Guard;
 use super::state::{ConnState, Span};
+use crate::config::Limits;
 
 /// The longest span behind one frame.
 pub(crate) const LONGEST_SPAN: usize = 1 << 20;
@@ -80,14 +81,23 @@ pub(crate) struct Socket {
     stream: TcpStream,
     state: Arc<ConnState>,
     protocol: Protocol,
+    longest_request_line: usize,
     /// The last read filled its buffer, so more may be waiting.
     more_to_read: bool,
     ended: bool,
 }
 
 impl Socket {
-    pub(crate) fn new(stream: TcpStream, state: Arc<ConnState>) -> Self {
-        Self { stream, state, protocol: Protocol::Open(Vec::new()), more_to_read: false, ended: false }
+    pub(crate) fn new(stream: TcpStream, state: Arc<ConnState>, limits: &Limits) -> Self {
+        Self {
+            stream,
+            state,
+            protocol: Protocol::Open(Vec::new()),
+            // The target may take half of what the head may.
+            longest_request_line: limits.head_bytes / 2,
+            more_to_read: false,
+            ended: false,
+        }
     }
 
     pub(crate) fn stream(&self) -> &TcpStream {
@@ -107,6 +117,11 @@ impl Socket {
             }
             protocol => Err(Self { protocol, ..self }),
         }
+    }
+
+    /// Whether reading ended because a request target is longer than it may be.
+    pub(crate) fn refuses_target(&self) -> bool {
+        matches!(&self.protocol, Protocol::Http1(guard) if guard.refuses_target())
     }
 
     /// Whether closing now could destroy a response under way: the kernel answers bytes that nobody read with a reset, and a reset
@@ -202,7 +217,7 @@ impl AsyncRead for Socket {
         match &mut this.protocol {
             Protocol::Open(seen) => {
                 ready!(poll_opening(&mut this.stream, seen, cx, buf))?;
-                this.protocol = Protocol::Http1(Guard::new());
+                this.protocol = Protocol::Http1(Guard::new(this.longest_request_line));
             }
             Protocol::Http2(seen) if !seen.is_empty() => {
                 let now = seen.len().min(buf.remaining());
@@ -221,6 +236,9 @@ impl AsyncRead for Socket {
             _ => false,
         };
         this.state.received(mid_head);
+        if this.refuses_target() {
+            return Poll::Ready(Err(io::Error::other("the request target is too long")));
+        }
         Poll::Ready(Ok(()))
     }
 }

@@ -67,8 +67,8 @@ impl ConnState {
         }
     }
 
-    /// When the last event was; exact for a request that has just been read.
-    pub(crate) fn now(&self) -> Instant {
+    /// When the last event was, which is now for a request that has just been read.
+    pub(crate) fn last_event(&self) -> Instant {
         self.epoch + Duration::from_millis(self.since.load(Relaxed))
     }
 
@@ -110,14 +110,9 @@ impl ConnState {
         self.in_flight.load(Relaxed) == 0 && !self.mid_head.load(Relaxed) && !self.write_blocked.load(Relaxed)
     }
 
-    /// Milliseconds since the connection began, at its last event; orders connections by idleness.
-    pub(crate) fn last_event(&self) -> Instant {
-        self.now()
-    }
-
     /// What `limits` say of this connection at `now`.
     pub(crate) fn judge(&self, now: Instant, limits: &Limits) -> Verdict {
-        let waited = now.saturating_duration_since(self.now());
+        let waited = now.saturating_duration_since(self.last_event());
         let late = |limit: Duration, verdict| if waited >= limit { verdict } else { Verdict::None };
         if self.write_blocked.load(Relaxed) || self.in_flight.load(Relaxed) > 0 {
             late(limits.stall_timeout, Verdict::Cut)

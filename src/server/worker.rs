@@ -76,7 +76,7 @@ impl Shared {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Applies the limits of time, and ends the connection that idles longest where another waits for its place.
+    /// Applies the limits of time, and where a connection waits for a place, ends those that idle longest.
     fn watch(&self, now: Instant) {
         let open = self.open();
         for (_, state) in open.iter() {
@@ -85,11 +85,13 @@ impl Shared {
                 state.pronounce(verdict);
             }
         }
-        if self.gate.is_crowded()
-            && let Some((_, state)) =
-                open.iter().filter(|(_, state)| state.is_idle()).min_by_key(|(_, state)| state.last_event())
-        {
-            state.pronounce(Verdict::Drain);
+        if self.gate.is_crowded() {
+            let mut idle: Vec<_> =
+                open.iter().map(|(_, state)| state).filter(|state| state.is_idle()).collect();
+            idle.sort_unstable_by_key(|state| state.last_event());
+            // A part at a time: the crowd may pass, and who idles a moment may ask again.
+            let enough = idle.len().div_ceil(8);
+            idle.iter().take(enough).for_each(|state| state.pronounce(Verdict::Drain));
         }
     }
 }
@@ -137,7 +139,6 @@ pub(super) fn run(
 async fn accept(listener: tokio::net::TcpListener, shared: Arc<Shared>) {
     let mut reported = None;
     loop {
-        let place = shared.gate.place().await;
         let (stream, peer) = match listener.accept().await {
             Ok(accepted) => accepted,
             Err(error) if connection::is_exhaustion(&error) => {
@@ -155,6 +156,8 @@ async fn accept(listener: tokio::net::TcpListener, shared: Arc<Shared>) {
                 continue;
             }
         };
+        // At the limit the worker accepts this one more, which waits here, and leaves the others in the listener's queue.
+        let place = shared.gate.place().await;
         let Ok(visit) = shared.gate.visit(peer.ip()) else {
             refuse(stream);
             continue;

@@ -19,6 +19,10 @@ pub(super) fn check<B>(request: &Request<B>, body_bytes: u64) -> Check {
     if !has_fair_host(request) {
         return Check::Fail(StatusCode::BAD_REQUEST);
     }
+    // A target without a path is the authority form, which is for CONNECT, or one that nothing defines (RFC 9112 §3.2).
+    if request.uri().path().is_empty() && request.method() != Method::CONNECT {
+        return Check::Fail(StatusCode::BAD_REQUEST);
+    }
     if announced(request.headers()).is_some_and(|length| length > body_bytes) {
         return Check::Fail(StatusCode::PAYLOAD_TOO_LARGE);
     }

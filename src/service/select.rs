@@ -3,7 +3,7 @@
 //! The client's qualities decide; between equals the server's order does, but a sidecar that lies ready comes before what would
 //! have to be coded. A client that names the tag of a representation it has and still accepts is compared with that one.
 
-use http::{HeaderMap, header};
+use http::HeaderMap;
 
 use super::prepared::{File, Prepared};
 use crate::conditional;
@@ -36,10 +36,8 @@ pub(super) fn select(
     headers: &HeaderMap,
 ) -> Result<Selected, NotAcceptable> {
     if !prepared.varies {
-        let why = prepared.codable.err().unwrap_or(Refusal::Off);
-        let takes_plain =
-            !headers.contains_key(header::ACCEPT_ENCODING) || Accepted::parse(headers).identity_acceptable();
-        return if takes_plain { Ok(Selected::Plain(why)) } else { Err(NotAcceptable) };
+        // What is never coded is sent as it is, also to a client that forbids that: a 406 would help nobody.
+        return Ok(Selected::Plain(prepared.codable.err().unwrap_or(Refusal::Off)));
     }
     let accepted = Accepted::parse(headers);
     let choice = Choice { file, prepared, accepted };

@@ -1,8 +1,9 @@
 //! What each worker remembers of files: answers by path, good and bad, for a while and within bounds.
 //!
-//! Each thread has a shard of its own, so that a hit takes neither a lock nor a cache line that another core writes.
-//! Good and bad answers are kept apart: a flood of requests for names that do not exist turns over the bad ones only.
-//! Keys are paths in their one spelling, so that a flood of spellings of one path adds nothing (see [`super::files`]).
+//! Each thread has a shard of its own, so that a hit takes neither a lock nor a cache line that another core
+//! writes. Good and bad answers are kept apart: a flood of requests for names that do not exist turns over
+//! the bad ones only. Keys are paths in their one spelling, so that a flood of spellings of one path adds
+//! nothing (see [`super::files`]).
 
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
@@ -138,7 +139,8 @@ fn answers<T>(entries: usize, bytes: u64) -> Answers<T> {
     )
 }
 
-/// Weighs an answer as its share of the entries or of the bytes, whichever is larger; so neither bound is exceeded.
+/// Weighs an answer as its share of the entries or of the bytes, whichever is larger; so neither bound is
+/// exceeded.
 #[derive(Clone, Copy, Debug)]
 struct Shares {
     entries: u64,

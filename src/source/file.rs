@@ -20,13 +20,15 @@ use tokio::task::{JoinHandle, spawn_blocking};
 /// Bytes of one frame of a [`FileBody`].
 pub const CHUNK: usize = 64 << 10;
 
-/// A file changed less than this before it was opened may change again with neither its time nor its length showing it.
+/// A file changed less than this before it was opened may change again with neither its time nor its length
+/// showing it.
 const RACY: Duration = Duration::from_secs(1);
 
 /// The first second that a date in HTTP cannot say, counted from 1970.
 const YEAR_10000: i64 = 253_402_300_800;
 
-/// What tells one state of a file from another. A change that keeps the modification time shows in the change time.
+/// What tells one state of a file from another. A change that keeps the modification time shows in the change
+/// time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     /// Device number.
@@ -60,7 +62,8 @@ impl Stamp {
         SystemTime::UNIX_EPOCH + Duration::new(seconds.unsigned_abs(), nanoseconds)
     }
 
-    /// Whether the content changed so shortly before `opened` that the stamp may not tell it from the next change.
+    /// Whether the content changed so shortly before `opened` that the stamp may not tell it from the next
+    /// change.
     pub(super) fn is_racy(&self, opened: SystemTime) -> bool {
         !opened.duration_since(self.modified()).is_ok_and(|age| age >= RACY)
     }
@@ -70,8 +73,8 @@ fn nanoseconds(value: impl TryInto<u32>) -> u32 {
     value.try_into().unwrap_or(0)
 }
 
-/// Reads a short file whole, or gives `None` where the disk would have to be waited for, or where the file is shorter
-/// than `len` by now.
+/// Reads a short file whole, or gives `None` where the disk would have to be waited for, or where the file is
+/// shorter than `len` by now.
 ///
 /// A file system that cannot say whether a read would wait (overlayfs, most of FUSE) is read nevertheless.
 pub(super) fn read_resident(file: &File, len: usize) -> io::Result<Option<Bytes>> {
@@ -121,8 +124,8 @@ fn read_waiting(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize
 /// A range of a file as the body of a response, in frames of [`CHUNK`] bytes at most.
 ///
 /// Its length was promised in the head of the response: a file that has become shorter is an error of kind
-/// [`UnexpectedEof`](io::ErrorKind::UnexpectedEof), upon which the connection must be cut. Must be polled within a tokio
-/// runtime.
+/// [`UnexpectedEof`](io::ErrorKind::UnexpectedEof), upon which the connection must be cut. Must be polled
+/// within a tokio runtime.
 #[derive(Debug)]
 pub struct FileBody {
     file: Arc<File>,
@@ -137,7 +140,8 @@ impl FileBody {
         Self { file, offset, remaining: len, waiting: None }
     }
 
-    /// What is still to be sent, as file, offset and length, for a server that hands it to the kernel (`sendfile`).
+    /// What is still to be sent, as file, offset and length, for a server that hands it to the kernel
+    /// (`sendfile`).
     pub fn into_span(self) -> (Arc<File>, u64, u64) {
         (self.file, self.offset, self.remaining)
     }

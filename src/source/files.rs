@@ -1,9 +1,11 @@
 //! The look-up, from the path of a request to what it names.
 //!
-//! 1. The path as it came is looked for in the cache: a hit ends here, having neither decoded nor allocated anything.
+//! 1. The path as it came is looked for in the cache: a hit ends here, having neither decoded nor allocated
+//!    anything.
 //! 2. Else it is decoded to a name beneath the root, and that is written in its one spelling.
 //! 3. If that is another than came, it is looked for as well; only this spelling is ever remembered.
-//! 4. Else the disk is asked. What is found unchanged there is the same `Arc` as before, with all that was prepared.
+//! 4. Else the disk is asked. What is found unchanged there is the same `Arc` as before, with all that was
+//!    prepared.
 
 use std::fmt;
 use std::fs::File;
@@ -60,10 +62,13 @@ impl<P: Send + Sync> Files<P> {
         })
     }
 
-    /// What `uri_path` names, or the fallback file where it names nothing. `uri_path` is as `http::Uri::path` has it.
+    /// What `uri_path` names, or the fallback file where it names nothing. `uri_path` is as `http::Uri::path`
+    /// has it.
     ///
-    /// A path that is not remembered costs system calls, and at most [`FileCache::content_max_file`] bytes of reading,
-    /// but does not wait for the content of files. `now` may be some milliseconds old.
+    /// A path that is not remembered costs system calls and at most [`FileCache::content_max_file`] bytes of
+    /// reading. Of content that the page cache lacks, it waits for the first bytes of sidecars only, and for
+    /// short files on file systems that cannot say whether a read would wait. `now` may be some milliseconds
+    /// old.
     pub fn lookup(&self, uri_path: &str, now: Instant) -> Result<Found<P>, LookupError> {
         let error = match self.lookup_exact(uri_path, now) {
             Err(error) if error.names_nothing() => error,

@@ -1,4 +1,5 @@
-//! The root of a site whose path may lead elsewhere tomorrow: `current -> releases/42` is how many sites are deployed.
+//! The root of a site whose path may lead elsewhere tomorrow: `current -> releases/42` is how many sites are
+//! deployed.
 
 use std::cell::RefCell;
 use std::path::PathBuf;

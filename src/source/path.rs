@@ -4,10 +4,11 @@
 //!  /a//b/./%63/../d.html   ->   a/b/d.html
 //! ```
 //!
-//! A segment is split off at a literal `/`, then decoded, then judged: what decodes to `.` or `..` is a dot segment
-//! (RFC 3986 §5.2.4, WHATWG URL), and what decodes to a byte that no name beneath the root can have is refused. Nothing
-//! is decoded twice, so `%252e` is the name `%2e`. Slashes in a row are one, as with nginx's `merge_slashes`. A path
-//! that climbs above the root is refused, where RFC 3986 would ignore the excess: only attacks send it.
+//! A segment is split off at a literal `/`, then decoded, then judged: what decodes to `.` or `..` is a dot
+//! segment (RFC 3986 §5.2.4, WHATWG URL), and what decodes to a byte that no name beneath the root can have
+//! is refused. Nothing is decoded twice, so `%252e` is the name `%2e`. Slashes in a row are one, as with
+//! nginx's `merge_slashes`. A path that climbs above the root is refused, where RFC 3986 would ignore the
+//! excess: only attacks send it.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -48,9 +49,11 @@ pub(super) struct SafePath {
 }
 
 impl SafePath {
-    /// Decodes and normalises `uri_path`, which is as `http::Uri::path` has it: absolute and still percent-encoded.
+    /// Decodes and normalises `uri_path`, which is as `http::Uri::path` has it: absolute and still
+    /// percent-encoded.
     ///
-    /// Segments that begin with a dot are refused unless `dotfiles`; `.well-known` as the first is not (RFC 8615).
+    /// Segments that begin with a dot are refused unless `dotfiles`; `.well-known` as the first is not (RFC
+    /// 8615).
     pub(super) fn parse(uri_path: &str, dotfiles: bool) -> Result<Self, PathError> {
         let segments = uri_path.strip_prefix('/').ok_or(PathError::NotAbsolute)?;
         // No need to decode what is too long even if every byte of it is written as three.
@@ -93,7 +96,8 @@ pub(super) fn encode(name: &[u8]) -> PercentEncode<'_> {
     percent_encode(name, &NOT_IN_PATH)
 }
 
-/// Appends a decoded segment, or follows it where it is a dot segment. Returns whether what is named now is a directory.
+/// Appends a decoded segment, or follows it where it is a dot segment. Returns whether what is named now is a
+/// directory.
 fn push_segment(name: &mut Vec<u8>, segment: &[u8]) -> Result<bool, PathError> {
     let parent = name.len();
     if parent != 0 {

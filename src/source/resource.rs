@@ -16,8 +16,8 @@ use crate::encode::Coding;
 pub enum Found<P = ()> {
     /// A file.
     File(Arc<Resource<P>>),
-    /// A directory asked for without its final slash; the value is the path for `Location`, to which the query of the
-    /// request is to be appended. It never begins with two slashes.
+    /// A directory asked for without its final slash; the value is the path for `Location`, to which the
+    /// query of the request is to be appended. It never begins with two slashes.
     Redirect(HeaderValue),
     /// The listing of a directory, as HTML in UTF-8.
     Listing(Bytes),
@@ -25,11 +25,12 @@ pub enum Found<P = ()> {
 
 /// A file with its precompressed forms.
 ///
-/// `P` is what the caller makes of it once and wants to find again with every further request: header values, handles to
-/// coded variants. It lives as long as the file stays as it is and is remembered.
+/// `P` is what the caller makes of it once and wants to find again with every further request: header values,
+/// handles to coded variants. It lives as long as the file stays as it is and is remembered.
 #[derive(Debug)]
 pub struct Resource<P = ()> {
-    /// The name of the original relative to the root, also where only sidecars exist; its ending tells the type.
+    /// The name of the original relative to the root, also where only sidecars exist; its ending tells the
+    /// type.
     pub name: PathBuf,
     /// The original; `None` where only sidecars exist.
     pub identity: Option<Representation>,
@@ -46,7 +47,7 @@ pub(super) const SIDECARS: [Coding; 3] = [Coding::Zstd, Coding::Brotli, Coding::
 pub struct Representation {
     /// Length, times and identity of the file when it was opened.
     pub stamp: Stamp,
-    /// Whether it had changed within the second before it was opened: its tag must be weak (RFC 9110 §8.8.1).
+    /// Whether it had changed within the second before it was opened: its tag is weak (RFC 9110 §8.8.1).
     pub racy: bool,
     /// Where the bytes are.
     pub data: Data,

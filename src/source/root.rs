@@ -1,9 +1,10 @@
 //! The root directory of a site, and opening what is beneath it.
 //!
-//! Beneath means: neither a `..` nor a symbolic link leads out, whatever changes on the disk meanwhile. Linux 5.6 and
-//! later does it in one call (`openat2` with `RESOLVE_BENEATH`). Where that call is missing or filtered (old kernels,
-//! seccomp profiles, user-mode emulation) the path is walked name by name; see [`stepwise`](super::stepwise). Both give
-//! the same answers: links within the root work, absolute links are refused even where they point back into it.
+//! Beneath means: neither a `..` nor a symbolic link leads out, whatever changes on the disk meanwhile. Linux
+//! 5.6 and later does it in one call (`openat2` with `RESOLVE_BENEATH`). Where that call is missing or
+//! filtered (old kernels, seccomp profiles, user-mode emulation) the path is walked name by name; see
+//! [`stepwise`](super::stepwise). Both give the same answers: links within the root work, absolute links are
+//! refused even where they point back into it.
 
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -173,6 +174,7 @@ mod tests {
             ("a/b/up-and-down", "../../a/./b//deep", Ok("deep")),
             // The parent of what `to-folder` leads to is `a`, not the root.
             ("through-link", "to-folder/../b/deep", Ok("deep")),
+            ("through-slash", "with-slash/../top", Ok("top")),
             ("chain", "to-file", Ok("top")),
             ("file-with-slash", "top/", Err(LookupError::Missing)),
             ("dangling", "absent", Err(LookupError::Missing)),

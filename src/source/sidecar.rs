@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::ffi::OsString;
+use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -60,16 +61,21 @@ impl SidecarRules {
         }
     }
 
-    fn log(&self, name: &Path, reason: &dyn std::fmt::Display) {
+    fn log(&self, name: &Path, reason: &dyn fmt::Display) {
+        if self.is_first(name) {
+            tracing::warn!("the sidecar {} is not used: {reason}", name.display());
+        }
+    }
+
+    fn is_first(&self, name: &Path) -> bool {
         let mut logged = self.logged.lock().unwrap_or_else(PoisonError::into_inner);
         if logged.contains(name) {
-            return;
+            return false;
         }
         if logged.len() == LOGGED_MAX {
             logged.clear();
         }
-        logged.insert(name.to_owned());
-        tracing::warn!("the sidecar {} is not used: {reason}", name.display());
+        logged.insert(name.to_owned())
     }
 }
 
@@ -80,4 +86,33 @@ fn is_coded(name: &Path) -> bool {
         .iter()
         .filter_map(|coding| coding.extension())
         .any(|coded| extension.as_bytes() == coded.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_formed_by_appending() {
+        let rules = SidecarRules::new(Sidecars::Fresh);
+        let name = |original: &str, coding| rules.name(Path::new(original), coding);
+        assert_eq!(name("a/page.html", Coding::Zstd), Some("a/page.html.zst".into()));
+        assert_eq!(name("LICENSE", Coding::Brotli), Some("LICENSE.br".into()));
+        assert_eq!(name("page.html", Coding::Gzip), Some("page.html.gz".into()));
+        assert_eq!(name("page.html", Coding::Deflate), None);
+        assert_eq!(name("x.tar.gz", Coding::Brotli), None);
+        assert_eq!(SidecarRules::new(Sidecars::Off).name(Path::new("page.html"), Coding::Gzip), None);
+    }
+
+    #[test]
+    fn a_refusal_is_logged_once_in_bounded_memory() {
+        let rules = SidecarRules::new(Sidecars::Fresh);
+        for number in 0..LOGGED_MAX {
+            let name = PathBuf::from(number.to_string());
+            assert!(rules.is_first(&name));
+            assert!(!rules.is_first(&name));
+        }
+        assert!(rules.is_first(Path::new("one more")));
+        assert_eq!(rules.logged.lock().unwrap().len(), 1);
+    }
 }

@@ -1,10 +1,11 @@
 //! Opening beneath a directory without `openat2`.
 //!
-//! The path is walked from the root, one `openat` with `O_NOFOLLOW` for each name, so no step leaves the directory it
-//! starts from. A name that is a symbolic link is replaced by the link's text in the list of names, and a `..` strikes
-//! out itself and the name before it, which the walk has just found to be a real directory; then the walk starts anew
-//! at the root. Each restart pays the whole walk again, but two descriptors are enough for any depth, and a directory
-//! that is moved away meanwhile is never followed out of the root, as climbing by `openat("..")` would.
+//! The path is walked from the root, one `openat` with `O_NOFOLLOW` for each name, so no step leaves the
+//! directory it starts from. A name that is a symbolic link is replaced by the link's text in the list of
+//! names, and a `..` strikes out itself and the name before it, which the walk has just found to be a real
+//! directory; then the walk starts anew at the root. Each restart pays the whole walk again, but two
+//! descriptors are enough for any depth, and a directory that is moved away meanwhile is never followed out
+//! of the root, as climbing by `openat("..")` would.
 
 use std::ffi::OsString;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -87,7 +88,8 @@ fn read_link(here: BorrowedFd<'_>, name: &OsString) -> Option<OsString> {
     Some(OsString::from_vec(target.into_bytes()))
 }
 
-/// The names of a relative path. A final slash leaves a final `.`, so that what comes before must be a directory.
+/// The names of a relative path. A final slash leaves a final `.`, so that what comes before must be a
+/// directory.
 fn split(path: &[u8]) -> Result<Vec<OsString>, Errno> {
     if path.starts_with(b"/") {
         return Err(Errno::XDEV);
@@ -101,4 +103,49 @@ fn split(path: &[u8]) -> Result<Vec<OsString>, Errno> {
         names.push(".".into());
     }
     Ok(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use proptest::prelude::*;
+
+    use super::super::error::LookupError;
+    use super::super::root::{Opened, Resolve, Root};
+
+    /// Which file or directory a name leads to, or why to none.
+    fn outcome(root: &Root, name: &str) -> Result<(bool, u64), LookupError> {
+        match root.open_name(name.as_ref())? {
+            Opened::File(_, stat) => Ok((true, stat.st_ino)),
+            Opened::Directory(descriptor) => Ok((false, rustix::fs::fstat(descriptor)?.st_ino)),
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(200))]
+
+        /// The kernel is the specification.
+        #[test]
+        fn any_web_of_links_is_resolved_as_openat2_does(
+            links in prop::collection::vec(("(d/)?[lmn]", "/?((d|[lmn]|[.]|[.][.])/{1,2}){0,4}[df]?"), 1..8),
+            names in prop::collection::vec("((d|[lmn]|[.][.])/){0,3}[dflmn]", 1..8),
+        ) {
+            let folder = tempfile::tempdir().unwrap();
+            let www = folder.path().join("www");
+            fs::create_dir_all(www.join("d")).unwrap();
+            for file in ["f", "d/f"] {
+                fs::write(www.join(file), "").unwrap();
+            }
+            for (link, target) in &links {
+                // A name that is taken, or a target that is empty, makes no link.
+                _ = symlink(target, www.join(link));
+            }
+            let [kernel, walk] = [Resolve::Beneath, Resolve::Stepwise].map(|how| Root::open_with(&www, how).unwrap());
+            for name in names.iter().chain(links.iter().map(|(link, _)| link)) {
+                prop_assert_eq!(outcome(&kernel, name), outcome(&walk, name), "{} among {:?}", name, links);
+            }
+        }
+    }
 }

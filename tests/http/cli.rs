@@ -93,6 +93,7 @@ fn help_names_every_flag() {
         "--max-connections",
         "--max-connections-per-address",
         "--shutdown-timeout",
+        "--ignore-no-transform",
         "--access-log",
         "--log-format",
         "--metrics",

@@ -71,7 +71,8 @@ fn types_are_current_and_text_has_a_charset() {
         ("zst", "application/zstd"),
         ("unheardof", "application/octet-stream"),
     ];
-    let mut site = Site::new().with("README", "no extension").with("page.HTML", "upper case");
+    let mut site =
+        Site::new().with("README", "no extension").with("blob", "nor this").with("page.HTML", "upper case");
     for (extension, _) in TYPES {
         site = site.with(&format!("file.{extension}"), text(100));
     }
@@ -79,7 +80,8 @@ fn types_are_current_and_text_has_a_charset() {
     for (extension, kind) in TYPES {
         server.get(&format!("/file.{extension}"), &[]).rule("the type of a name").has("content-type", kind);
     }
-    server.get("/README", &[]).rule("no extension").has("content-type", "application/octet-stream");
+    server.get("/README", &[]).rule("a text by its name").has("content-type", "text/plain; charset=utf-8");
+    server.get("/blob", &[]).rule("no extension").has("content-type", "application/octet-stream");
     server
         .get("/page.HTML", &[])
         .rule("extensions have no case")
@@ -115,6 +117,10 @@ fn no_transform_is_honoured() {
         let server = Server::start(&site, &["--cache-control", value]);
         let reply = server.get("/page.html", &[ACCEPT]).rule("Cache-Control: no-transform is honoured");
         reply.status(200).coded("identity").has("cache-control", value).body(text(5000));
+        let server = Server::start(&site, &["--cache-control", value, "--ignore-no-transform"]);
+        let reply =
+            server.get("/page.html", &[ACCEPT]).rule("--ignore-no-transform codes the server's own files");
+        reply.status(200).coded("gzip").decodes_to(text(5000));
     }
 }
 
@@ -142,14 +148,9 @@ fn lengths_are_those_of_what_is_sent() {
 #[test]
 fn coding_off_codes_nothing() {
     let site = Site::new().with("page.html", text(5000));
-    let server = Server::start(&site, &["--codings", ""]);
+    let server = Server::start(&site, &["--codings", "off"]);
     let reply = server.get("/page.html", &["Accept-Encoding: gzip, br, zstd"]);
-    reply
-        .rule("an empty --codings turns coding off")
-        .status(200)
-        .coded("identity")
-        .lacks("vary")
-        .body(text(5000));
+    reply.rule("--codings off turns coding off").status(200).coded("identity").lacks("vary").body(text(5000));
 }
 
 #[test]

@@ -101,16 +101,31 @@ fn a_body_that_stalls_is_cut() {
     assert!(start.elapsed() < Duration::from_secs(8));
 }
 
+/// A connection in the middle of a response, so that it is not idle.
+fn busy(server: &Server) -> Conn {
+    let mut conn = server.connect();
+    conn.send(request("GET", "/big.bin", &[]));
+    conn.read_some(1);
+    conn
+}
+
 #[test]
 fn connections_in_all_are_bounded() {
-    let (_site, server) = serve(&["--max-connections", "4"]);
+    let (_site, server) = serve(&["--max-connections", "4", "--workers", "1"]);
+    let mut held: Vec<Conn> = (0..4).map(|_| busy(&server)).collect();
+    assert!(!served(&mut server.connect()), "one more than --max-connections is served");
+    held.pop();
+    eventually("a connection that ended makes room", PATIENCE, || served(&mut server.connect()));
+}
+
+#[test]
+fn idle_connections_give_way_when_there_is_no_room() {
+    let (_site, server) = serve(&["--max-connections", "4", "--workers", "1"]);
     let mut held: Vec<Conn> = (0..4).map(|_| server.connect()).collect();
     for conn in &mut held {
         assert!(served(conn), "a connection within --max-connections is served");
     }
-    assert!(!served(&mut server.connect()), "one more than --max-connections is served");
-    held.pop();
-    eventually("a connection that ended makes room", PATIENCE, || served(&mut server.connect()));
+    eventually("an idle connection makes room", PATIENCE, || served(&mut server.connect()));
 }
 
 #[test]

@@ -22,19 +22,10 @@ const ROUNDS: usize = 15;
 const QUALITIES: std::ops::RangeInclusive<u8> = 1..=6;
 
 fn main() -> Result<(), AnyError> {
-    let folder = env::args_os()
-        .nth(1)
-        .map_or_else(default_folder, PathBuf::from);
+    let folder = env::args_os().nth(1).map_or_else(default_folder, PathBuf::from);
     let bodies = read_bodies(&folder)?;
-    println!(
-        "{} bodies of {}, {ROUNDS} rounds",
-        bodies.len(),
-        folder.display()
-    );
-    println!(
-        "{:7} {:34} {:>6} {:>11} {:>13}",
-        "quality", "encoder", "ratio", "us per body", "against the C"
-    );
+    println!("{} bodies of {}, {ROUNDS} rounds", bodies.len(), folder.display());
+    println!("{:7} {:34} {:>6} {:>11} {:>13}", "quality", "encoder", "ratio", "us per body", "against the C");
     for quality in QUALITIES {
         for row in measure(quality, &bodies)? {
             println!(
@@ -51,9 +42,8 @@ fn default_folder() -> PathBuf {
 }
 
 fn read_bodies(folder: &Path) -> Result<Vec<Vec<u8>>, AnyError> {
-    let mut paths = fs::read_dir(folder)?
-        .map(|entry| Ok(entry?.path()))
-        .collect::<std::io::Result<Vec<_>>>()?;
+    let mut paths =
+        fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>()?;
     paths.retain(|path| path.is_file());
     paths.sort();
     if paths.is_empty() {
@@ -95,17 +85,12 @@ fn measure(quality: u8, bodies: &[Vec<u8>]) -> Result<Vec<Row>, AnyError> {
     }
     let body_size: usize = bodies.iter().map(Vec::len).sum();
     let of_c = times[0].clone();
-    let rows =
-        candidates
-            .iter()
-            .zip(coded_size)
-            .zip(times)
-            .map(|((candidate, coded_size), times)| Row {
-                name: candidate.name,
-                ratio: body_size as f64 / coded_size as f64,
-                against_c: median(times.iter().zip(&of_c).map(|(time, c)| time / c).collect()),
-                micros: median(times),
-            });
+    let rows = candidates.iter().zip(coded_size).zip(times).map(|((candidate, coded_size), times)| Row {
+        name: candidate.name,
+        ratio: body_size as f64 / coded_size as f64,
+        against_c: median(times.iter().zip(&of_c).map(|(time, c)| time / c).collect()),
+        micros: median(times),
+    });
     Ok(rows.collect())
 }
 
@@ -134,9 +119,7 @@ fn candidates(quality: u8) -> [Candidate; 5] {
         },
         Candidate {
             name: "crate, window fitted to the body",
-            encode: Box::new(move |body, out| {
-                encode_crate(quality, fitted_window(body.len()), body, out)
-            }),
+            encode: Box::new(move |body, out| encode_crate(quality, fitted_window(body.len()), body, out)),
             check: check_with_c,
         },
         Candidate {
@@ -175,12 +158,7 @@ fn encode_c(quality: u8, body: &[u8], out: &mut Vec<u8>) -> Result<(), AnyError>
     Ok(())
 }
 
-fn encode_crate(
-    quality: u8,
-    window_bits: u8,
-    body: &[u8],
-    out: &mut Vec<u8>,
-) -> Result<(), AnyError> {
+fn encode_crate(quality: u8, window_bits: u8, body: &[u8], out: &mut Vec<u8>) -> Result<(), AnyError> {
     let params = BrotliEncoderParams {
         quality: quality.into(),
         lgwin: window_bits.into(),
@@ -211,9 +189,5 @@ fn check_with_crate(coded: &[u8], body: &[u8]) -> Result<(), AnyError> {
 }
 
 fn same(decoded: &[u8], body: &[u8]) -> Result<(), AnyError> {
-    if decoded == body {
-        Ok(())
-    } else {
-        Err("the result decodes to another body".into())
-    }
+    if decoded == body { Ok(()) } else { Err("the result decodes to another body".into()) }
 }

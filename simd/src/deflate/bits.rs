@@ -11,11 +11,7 @@ impl<'a> BitWriter<'a> {
     /// Continues after the bits that [`BitWriter::suspend`] gave back.
     pub(crate) fn new(out: &'a mut Vec<u8>, (bits, count): (u8, u8)) -> Self {
         debug_assert!(count < 8 && bits >> count == 0);
-        Self {
-            out,
-            bits: bits.into(),
-            count: count.into(),
-        }
+        Self { out, bits: bits.into(), count: count.into() }
     }
 
     /// Appends the `count` lowest bits of `value`; no bit above may be set.

@@ -18,8 +18,7 @@ use super::block::Lengths;
 use super::search::{MAX_CHUNK, RUN};
 use super::token::Token;
 use crate::format::{
-    DISTANCE_SLOT, DISTANCE_SLOTS, DISTANCE_SYMBOLS, LENGTH_SLOT, LENGTH_SLOTS, MAX_CODE_BITS,
-    distance_index,
+    DISTANCE_SLOT, DISTANCE_SLOTS, DISTANCE_SYMBOLS, LENGTH_SLOT, LENGTH_SLOTS, MAX_CODE_BITS, distance_index,
 };
 use crate::isa::Isa;
 use crate::raw::Unchecked;
@@ -59,12 +58,8 @@ pub(crate) struct Prices {
 impl Costs {
     /// The costs under the codes of a block. Symbols without a code cost a little more than the rarest.
     pub(crate) fn of(lengths: &Lengths) -> Self {
-        let price =
-            |length: u8, unused: u8| u16::from(if length == 0 { unused } else { length }) * BIT;
-        Self::new(
-            |symbol| price(lengths.litlen[symbol], 12),
-            |symbol| price(lengths.distance[symbol], 10),
-        )
+        let price = |length: u8, unused: u8| u16::from(if length == 0 { unused } else { length }) * BIT;
+        Self::new(|symbol| price(lengths.litlen[symbol], 12), |symbol| price(lengths.distance[symbol], 10))
     }
 
     fn new(litlen: impl Fn(usize) -> u16, distance: impl Fn(usize) -> u16) -> Self {
@@ -124,10 +119,7 @@ pub(crate) fn choose<I: Isa>(
     let (chosen, totals) = (&mut chosen[..len], &mut totals[..len + 2]);
 
     let mut next = 0;
-    let mut prices = Prices {
-        whole: [0; RUN],
-        short: [0; RUN],
-    };
+    let mut prices = Prices { whole: [0; RUN], short: [0; RUN] };
     let mut from = len;
     while from > 0 {
         let part = (from - 1) % RUN + 1;
@@ -136,19 +128,14 @@ pub(crate) fn choose<I: Isa>(
             Some(run) if part == RUN => I::price_run(run, costs, &mut prices),
             _ => price_run(&map[from..from + part], costs, &mut prices),
         }
-        let run = chosen[from..from + part]
-            .iter_mut()
-            .zip(&map[from..from + part]);
-        let run = run
-            .zip(&bytes[from..from + part])
-            .zip(prices.whole.iter().zip(&prices.short));
+        let run = chosen[from..from + part].iter_mut().zip(&map[from..from + part]);
+        let run = run.zip(&bytes[from..from + part]).zip(prices.whole.iter().zip(&prices.short));
         for (lane, (((choice, &found), &byte), (whole, short))) in run.enumerate().rev() {
             let at = from + lane;
             let after = at + found.length();
             debug_assert!(after <= len);
             // SAFETY: a match ends in the chunk, so `after <= len`; the totals have two more.
-            let (whole, short) =
-                unsafe { (totals.at(after + 1) + whole, totals.at(after) + short) };
+            let (whole, short) = unsafe { (totals.at(after + 1) + whole, totals.at(after) + short) };
             let literal = next + costs.literal[usize::from(byte)];
             let matched = select_unpredictable(short < whole, short, whole);
             let found = select_unpredictable(short < whole, found.shortened(), found);

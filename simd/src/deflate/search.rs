@@ -81,36 +81,14 @@ impl Search {
     ///
     /// With `extend`, lengths are true up to the end of the map; without, [`PROBED`] means that or more.
     #[inline(always)]
-    pub(crate) fn fill<I: Isa>(
-        &mut self,
-        map: &mut [Token],
-        data: &[u8],
-        start: usize,
-        extend: bool,
-    ) {
+    pub(crate) fn fill<I: Isa>(&mut self, map: &mut [Token], data: &[u8], start: usize, extend: bool) {
         let end = start + map.len();
         debug_assert!(start <= WINDOW && map.len() <= MAX_CHUNK && end <= data.len());
         self.make_room(end);
         match self.heads.as_mut_slice() {
-            [first] => fill::<I, 1>(
-                [first],
-                &mut self.links,
-                map,
-                data,
-                start,
-                self.bias,
-                extend,
-            ),
+            [first] => fill::<I, 1>([first], &mut self.links, map, data, start, self.bias, extend),
             [first, second] => {
-                fill::<I, 2>(
-                    [first, second],
-                    &mut self.links,
-                    map,
-                    data,
-                    start,
-                    self.bias,
-                    extend,
-                );
+                fill::<I, 2>([first, second], &mut self.links, map, data, start, self.bias, extend);
             }
             [first, second, third] => {
                 let heads = [first, second, third];
@@ -159,15 +137,7 @@ fn fill<I: Isa, const KEYS: usize>(
             }
         }
         let links = std::array::from_fn(|key| &links[key][..len]);
-        probe::<I, KEYS>(
-            strip,
-            links,
-            data,
-            at,
-            end,
-            bias,
-            extend.then_some(&mut reach),
-        );
+        probe::<I, KEYS>(strip, links, data, at, end, bias, extend.then_some(&mut reach));
         at += len;
     }
 }
@@ -226,11 +196,7 @@ fn probe<I: Isa, const KEYS: usize>(
         if at + RUN + PROBED > end || at + RUN + PROBE_READ > data.len() {
             break;
         }
-        let links = links.map(|links| {
-            links[RUN * index..]
-                .first_chunk()
-                .expect("as long as the map")
-        });
+        let links = links.map(|links| links[RUN * index..].first_chunk().expect("as long as the map"));
         // SAFETY: as just checked.
         let deep = unsafe { I::probe_run(run, links, data, at, bias) };
         if let Some(reach) = reach.as_deref_mut() {
@@ -276,20 +242,12 @@ pub(crate) unsafe fn probe_one<const KEYS: usize>(
         let valid = distance <= at.min(WINDOW);
         // SAFETY: not before the data, and before `at`.
         let other = unsafe { load64(data, at - if valid { distance } else { 0 }) };
-        let equal = if valid {
-            ((own ^ other).trailing_zeros() >> 3) as usize
-        } else {
-            0
-        };
+        let equal = if valid { ((own ^ other).trailing_zeros() >> 3) as usize } else { 0 };
         let better = equal >= most;
         most = if better { equal } else { most };
         best = if better { distance } else { best };
     }
-    if most > MIN_MATCH {
-        Token::matched(most, best)
-    } else {
-        Token::NONE
-    }
+    if most > MIN_MATCH { Token::matched(most, best) } else { Token::NONE }
 }
 
 /// The match that was extended last: `data[..until]` equals what is `distance` before.
@@ -335,13 +293,7 @@ fn extend_run<I: Isa>(
 
 /// The spec of [`Isa::cover_run`].
 #[inline(always)]
-pub(crate) fn cover_run(
-    run: &mut [Token; RUN],
-    deep: u32,
-    at: usize,
-    distance: usize,
-    until: usize,
-) -> u32 {
+pub(crate) fn cover_run(run: &mut [Token; RUN], deep: u32, at: usize, distance: usize, until: usize) -> u32 {
     let mut covered = 0;
     for (lane, slot) in run.iter_mut().enumerate() {
         if deep >> lane & 1 == 1 && slot.distance() == distance && at + lane < until {

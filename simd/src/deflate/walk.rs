@@ -11,11 +11,7 @@ use core::hint::select_unpredictable;
 pub(crate) fn be_lazy(map: &mut [Token]) {
     for at in 1..map.len() {
         let (this, next) = (map[at - 1], map[at]);
-        map[at - 1] = if next.length() > this.length() {
-            Token::NONE
-        } else {
-            this
-        };
+        map[at - 1] = if next.length() > this.length() { Token::NONE } else { this };
     }
 }
 

@@ -40,11 +40,7 @@ impl Header {
             Format::Zlib => Field::Method,
             Format::Gzip => Field::Fixed { at: 0 },
         };
-        Self {
-            field,
-            flags: 0,
-            crc: 0,
-        }
+        Self { field, flags: 0, crc: 0 }
     }
 
     /// Reads on; returns whether the header is complete.
@@ -80,11 +76,7 @@ impl Header {
                     (_, flags) if flags & RESERVED != 0 => return Err(ErrorKind::ReservedFlags),
                     (_, flags) => self.flags = flags,
                 }
-                if at == 9 {
-                    self.optional(HAS_EXTRA)
-                } else {
-                    Field::Fixed { at: at + 1 }
-                }
+                if at == 9 { self.optional(HAS_EXTRA) } else { Field::Fixed { at: at + 1 } }
             }
             Field::ExtraLow => Field::ExtraHigh { low: byte },
             Field::ExtraHigh { low } => self.extra(u16::from_le_bytes([low, byte])),
@@ -92,9 +84,7 @@ impl Header {
             Field::Name if byte == 0 => self.optional(HAS_COMMENT),
             Field::Comment if byte == 0 => self.optional(HAS_CRC),
             Field::CrcLow => Field::CrcHigh { low: byte },
-            Field::CrcHigh { low } if u16::from_le_bytes([low, byte]) == self.crc as u16 => {
-                Field::Done
-            }
+            Field::CrcHigh { low } if u16::from_le_bytes([low, byte]) == self.crc as u16 => Field::Done,
             Field::CrcHigh { .. } => return Err(ErrorKind::HeaderChecksum),
             Field::Name | Field::Comment | Field::Done => self.field,
         })
@@ -117,11 +107,7 @@ impl Header {
     }
 
     fn extra(&self, left: u16) -> Field {
-        if left > 0 {
-            Field::Extra { left }
-        } else {
-            self.optional(HAS_NAME)
-        }
+        if left > 0 { Field::Extra { left } } else { self.optional(HAS_NAME) }
     }
 }
 

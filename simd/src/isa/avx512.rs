@@ -83,13 +83,7 @@ impl Isa for Avx512 {
     }
 
     #[inline(always)]
-    fn cover_run(
-        run: &mut [Token; RUN],
-        deep: u32,
-        at: usize,
-        distance: usize,
-        until: usize,
-    ) -> u32 {
+    fn cover_run(run: &mut [Token; RUN], deep: u32, at: usize, distance: usize, until: usize) -> u32 {
         // SAFETY: the features are those of the kernel that this is inlined into.
         unsafe { cover_run(run, deep, at, distance, until) }
     }
@@ -137,10 +131,8 @@ unsafe fn probe_run<const KEYS: usize>(
     let base = unsafe { data.as_ptr().add(at) };
     // SAFETY: as above.
     let bytes = _mm512_castsi256_si512(unsafe { _mm256_loadu_si256(base.cast()) });
-    let own = [
-        _mm512_permutexvar_epi8(load(&LONGS[0]), bytes),
-        _mm512_permutexvar_epi8(load(&LONGS[1]), bytes),
-    ];
+    let own =
+        [_mm512_permutexvar_epi8(load(&LONGS[0]), bytes), _mm512_permutexvar_epi8(load(&LONGS[1]), bytes)];
     let lanes = load16(&LANES);
     let here = _mm256_add_epi16(lanes, _mm256_set1_epi16((at + bias) as i16));
     let reach = if at >= WINDOW {
@@ -214,15 +206,8 @@ fn price_run(run: &[Token; RUN], costs: &Costs, prices: &mut Prices) {
     // Two slots for each power of two: the power, and the bit after the highest. The first four are their own.
     let power = _mm512_sub_epi32(_mm512_set1_epi32(31), _mm512_lzcnt_epi32(below));
     let shift = _mm512_sub_epi32(power, one);
-    let slot = _mm512_add_epi32(
-        _mm512_add_epi32(shift, shift),
-        _mm512_srlv_epi32(below, shift),
-    );
-    let slot = _mm512_mask_mov_epi32(
-        slot,
-        _mm512_cmplt_epu32_mask(below, _mm512_set1_epi32(2)),
-        below,
-    );
+    let slot = _mm512_add_epi32(_mm512_add_epi32(shift, shift), _mm512_srlv_epi32(below, shift));
+    let slot = _mm512_mask_mov_epi32(slot, _mm512_cmplt_epu32_mask(below, _mm512_set1_epi32(2)), below);
     let far = lookup(&costs.distance, slot);
 
     let price = |length| {
@@ -230,10 +215,7 @@ fn price_run(run: &[Token; RUN], costs: &Costs, prices: &mut Prices) {
         let above = _mm512_sub_epi32(length, _mm512_set1_epi32(MIN_MATCH as i32));
         let power = _mm512_sub_epi32(_mm512_set1_epi32(31), _mm512_lzcnt_epi32(above));
         let shift = _mm512_sub_epi32(power, _mm512_set1_epi32(2));
-        let slot = _mm512_add_epi32(
-            _mm512_slli_epi32::<2>(shift),
-            _mm512_srlv_epi32(above, shift),
-        );
+        let slot = _mm512_add_epi32(_mm512_slli_epi32::<2>(shift), _mm512_srlv_epi32(above, shift));
         let own = _mm512_cmplt_epu32_mask(above, _mm512_set1_epi32(4));
         let slot = _mm512_mask_mov_epi32(slot, own, above);
         let longest = _mm512_cmpeq_epi32_mask(length, _mm512_set1_epi32(MAX_MATCH as i32));

@@ -71,13 +71,7 @@ pub(crate) trait Isa {
     /// Sets the length, up to `until`, of the matches of `deep` that have this distance and begin before `until`.
     /// Returns which those are.
     #[inline(always)]
-    fn cover_run(
-        run: &mut [Token; RUN],
-        deep: u32,
-        at: usize,
-        distance: usize,
-        until: usize,
-    ) -> u32 {
+    fn cover_run(run: &mut [Token; RUN], deep: u32, at: usize, distance: usize, until: usize) -> u32 {
         search::cover_run(run, deep, at, distance, until)
     }
 
@@ -192,13 +186,7 @@ impl Kernels {
         (self.parse)(chunk, data, start)
     }
 
-    pub(crate) fn emit(
-        &self,
-        tokens: &[Token],
-        codes: &Codes,
-        size: usize,
-        writer: &mut BitWriter,
-    ) {
+    pub(crate) fn emit(&self, tokens: &[Token], codes: &Codes, size: usize, writer: &mut BitWriter) {
         (self.emit)(tokens, codes, size, writer);
     }
 

@@ -43,10 +43,7 @@ impl BrotliDecoder {
             StandardAlloc::default(),
             StandardAlloc::default(),
         );
-        Self {
-            state: Box::new(state),
-            finished: false,
-        }
+        Self { state: Box::new(state), finished: false }
     }
 
     /// Decodes `input` and appends what comes out to `out`, at most `limit` bytes in this call.
@@ -81,17 +78,12 @@ impl BrotliDecoder {
                 }
                 // The decoder asks for input first, even where it holds output back for lack of room.
                 BrotliResult::NeedsMoreInput if room > 0 => return Ok(Decoded::NeedsInput),
-                BrotliResult::NeedsMoreInput | BrotliResult::NeedsMoreOutput
-                    if out.len() == end =>
-                {
+                BrotliResult::NeedsMoreInput | BrotliResult::NeedsMoreOutput if out.len() == end => {
                     return Ok(Decoded::NeedsRoom { consumed });
                 }
                 BrotliResult::NeedsMoreInput | BrotliResult::NeedsMoreOutput => {}
                 BrotliResult::ResultFailure => {
-                    return Err(io::Error::new(
-                        io::ErrorKind::InvalidData,
-                        "not a valid brotli stream",
-                    ));
+                    return Err(io::Error::new(io::ErrorKind::InvalidData, "not a valid brotli stream"));
                 }
             }
         }
@@ -106,9 +98,7 @@ impl Default for BrotliDecoder {
 
 impl std::fmt::Debug for BrotliDecoder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("BrotliDecoder")
-            .field("finished", &self.finished)
-            .finish_non_exhaustive()
+        f.debug_struct("BrotliDecoder").field("finished", &self.finished).finish_non_exhaustive()
     }
 }
 

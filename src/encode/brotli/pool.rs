@@ -5,8 +5,7 @@ use brotli::enc::command::Command;
 use brotli::enc::entropy_encode::HuffmanTree;
 use brotli::enc::histogram::{ContextType, HistogramCommand, HistogramDistance, HistogramLiteral};
 use brotli::enc::{
-    Allocator, BrotliAlloc, PDF, SliceWrapper, SliceWrapperMut, StaticCommand, ZopfliNode, floatX,
-    s16, v8,
+    Allocator, BrotliAlloc, PDF, SliceWrapper, SliceWrapperMut, StaticCommand, ZopfliNode, floatX, s16, v8,
 };
 
 /// The most that a pool keeps, in bytes.
@@ -44,10 +43,7 @@ pub(super) struct Pool {
 impl Pool {
     /// With `dirty_tables` a hash table comes with the content that it had.
     pub(super) fn new(dirty_tables: bool) -> Self {
-        Self {
-            dirty_tables,
-            ..Self::default()
-        }
+        Self { dirty_tables, ..Self::default() }
     }
 
     /// What is on the shelves, in bytes.
@@ -62,10 +58,7 @@ impl Pool {
 
     #[cfg(test)]
     pub(super) fn keeps_a_hash_table(&self) -> bool {
-        self.tables
-            .blocks
-            .iter()
-            .any(|block| block.len() >= HASH_TABLE_LEN)
+        self.tables.blocks.iter().any(|block| block.len() >= HASH_TABLE_LEN)
     }
 }
 
@@ -96,9 +89,7 @@ impl<T: Clone + Default, const LIMIT: usize> Shelf<T, LIMIT> {
     /// small, so that there are never more blocks than were once in use together.
     fn take(&mut self, len: usize) -> Option<Vec<T>> {
         let room = |at: &usize| self.blocks[*at].capacity();
-        let fitting = (0..self.blocks.len())
-            .filter(|at| room(at) >= len)
-            .min_by_key(room);
+        let fitting = (0..self.blocks.len()).filter(|at| room(at) >= len).min_by_key(room);
         let at = fitting.or_else(|| (0..self.blocks.len()).max_by_key(room))?;
         let block = self.blocks.swap_remove(at);
         self.kept_bytes -= byte_size(&block);
@@ -180,10 +171,7 @@ impl BrotliAlloc for Pool {}
 
 impl<T, const LIMIT: usize> Default for Shelf<T, LIMIT> {
     fn default() -> Self {
-        Self {
-            blocks: Vec::new(),
-            kept_bytes: 0,
-        }
+        Self { blocks: Vec::new(), kept_bytes: 0 }
     }
 }
 

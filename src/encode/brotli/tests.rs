@@ -11,11 +11,7 @@ fn whole_bodies_at_every_quality() {
         for body in bodies(quality) {
             let mut coded = Vec::new();
             encoder.encode_whole(&body, &mut coded).unwrap();
-            assert!(
-                decode(&coded) == body,
-                "quality {quality}, {} bytes",
-                body.len()
-            );
+            assert!(decode(&coded) == body, "quality {quality}, {} bytes", body.len());
         }
     }
 }
@@ -32,10 +28,7 @@ fn split_input() {
                 encoder.push(piece, &mut coded, Flush::None).unwrap();
             }
             encoder.push(&[], &mut coded, Flush::Finish).unwrap();
-            assert!(
-                decode(&coded) == body[..body.len().min(step * 3000)],
-                "quality {quality}, step {step}"
-            );
+            assert!(decode(&coded) == body[..body.len().min(step * 3000)], "quality {quality}, step {step}");
         }
     }
 }
@@ -59,16 +52,11 @@ fn what_a_sync_left_out_decodes_at_once() {
             (1, Flush::Finish),
         ] {
             let mut coded = Vec::new();
-            encoder
-                .push(&body[pushed..pushed + len], &mut coded, flush)
-                .unwrap();
+            encoder.push(&body[pushed..pushed + len], &mut coded, flush).unwrap();
             pushed += len;
             decode_part(&mut reference, &coded, &mut decoded);
             if flush != Flush::None {
-                assert!(
-                    decoded == body[..pushed],
-                    "quality {quality}, after {pushed} bytes"
-                );
+                assert!(decoded == body[..pushed], "quality {quality}, after {pushed} bytes");
             }
         }
         assert!(reference.is_finished(), "quality {quality}");
@@ -80,9 +68,7 @@ fn what_a_sync_left_out_decodes_at_once() {
 fn a_reused_encoder_codes_the_same_bytes_as_a_new_one() {
     for quality in 0..=BrotliEncoder::MAX_QUALITY {
         let mut reused = BrotliEncoder::new(quality, None);
-        reused
-            .encode_whole(&noise(100_000), &mut Vec::new())
-            .unwrap();
+        reused.encode_whole(&noise(100_000), &mut Vec::new()).unwrap();
         // The last hint takes other hash tables.
         for hint in [None, Some(9000), Some(1 << 23)] {
             for body in bodies(quality) {
@@ -92,11 +78,7 @@ fn a_reused_encoder_codes_the_same_bytes_as_a_new_one() {
                 let mut of_new = Vec::new();
                 let mut new = BrotliEncoder::new(quality, hint);
                 new.push(&body, &mut of_new, Flush::Finish).unwrap();
-                assert!(
-                    of_reused == of_new,
-                    "quality {quality}, {} bytes, hint {hint:?}",
-                    body.len()
-                );
+                assert!(of_reused == of_new, "quality {quality}, {} bytes, hint {hint:?}", body.len());
             }
         }
     }
@@ -109,24 +91,13 @@ fn output_comes_without_a_flush() {
         let mut encoder = BrotliEncoder::new(quality, None);
         let mut reference = Reference::new();
         let mut decoded = Vec::new();
-        for pushed in [
-            0,
-            1,
-            META_BLOCK_BYTES - 1,
-            META_BLOCK_BYTES,
-            3 * META_BLOCK_BYTES,
-        ] {
+        for pushed in [0, 1, META_BLOCK_BYTES - 1, META_BLOCK_BYTES, 3 * META_BLOCK_BYTES] {
             let mut coded = Vec::new();
-            encoder
-                .push(&vec![b'.'; pushed], &mut coded, Flush::None)
-                .unwrap();
+            encoder.push(&vec![b'.'; pushed], &mut coded, Flush::None).unwrap();
             decode_part(&mut reference, &coded, &mut decoded);
         }
         let behind = 5 * META_BLOCK_BYTES - decoded.len();
-        assert!(
-            behind <= META_BLOCK_BYTES,
-            "quality {quality} holds {behind} bytes back"
-        );
+        assert!(behind <= META_BLOCK_BYTES, "quality {quality} holds {behind} bytes back");
     }
 }
 
@@ -134,9 +105,7 @@ fn output_comes_without_a_flush() {
 fn a_reset_drops_the_stream_in_progress() {
     for quality in [1, 5] {
         let mut encoder = BrotliEncoder::new(quality, None);
-        encoder
-            .push(&text(70_000), &mut Vec::new(), Flush::None)
-            .unwrap();
+        encoder.push(&text(70_000), &mut Vec::new(), Flush::None).unwrap();
         encoder.reset(Some(5));
         let mut coded = Vec::new();
         encoder.push(b"hello", &mut coded, Flush::Finish).unwrap();
@@ -186,10 +155,7 @@ fn a_small_body_has_a_small_table_and_it_is_kept() {
         encoder.encode_whole(&text(9000), &mut Vec::new()).unwrap();
         encoder.reset(None);
         let kept = encoder.state.m8.kept_bytes();
-        assert!(
-            (table..table + (256 << 10)).contains(&kept),
-            "quality {quality} keeps {kept} bytes"
-        );
+        assert!((table..table + (256 << 10)).contains(&kept), "quality {quality} keeps {kept} bytes");
     }
 }
 
@@ -219,10 +185,7 @@ fn an_idle_encoder_keeps_no_more_than_it_says() {
             encoder.push(piece, &mut Vec::new(), Flush::None).unwrap();
         }
         encoder.reset(None);
-        assert!(
-            encoder.state.m8.kept_bytes() <= BrotliEncoder::IDLE_BYTES,
-            "quality {quality}"
-        );
+        assert!(encoder.state.m8.kept_bytes() <= BrotliEncoder::IDLE_BYTES, "quality {quality}");
     }
 }
 
@@ -243,17 +206,8 @@ fn bodies(quality: u8) -> Vec<Vec<u8>> {
 
 /// Words in random order, so that there are matches near and far and literals too.
 pub(super) fn text(len: usize) -> Vec<u8> {
-    const WORDS: &[&str] = &[
-        "window",
-        "literal",
-        "distance",
-        "<p class=\"note\">",
-        "</p>\n",
-        "the",
-        "of",
-        "Brötchen",
-        "42",
-    ];
+    const WORDS: &[&str] =
+        &["window", "literal", "distance", "<p class=\"note\">", "</p>\n", "the", "of", "Brötchen", "42"];
     let mut random = random();
     let mut text = Vec::with_capacity(len + 32);
     while text.len() < len {
@@ -296,9 +250,7 @@ fn decode(coded: &[u8]) -> Vec<u8> {
 fn decode_part(reference: &mut Reference, mut coded: &[u8], decoded: &mut Vec<u8>) {
     let mut buffer = vec![0; 64 << 10];
     loop {
-        let step = reference
-            .decompress(coded, &mut buffer)
-            .expect("the C library finds the stream valid");
+        let step = reference.decompress(coded, &mut buffer).expect("the C library finds the stream valid");
         coded = &coded[step.bytes_read..];
         decoded.extend_from_slice(&buffer[..step.bytes_written]);
         // Output may be waiting even where the decoder asks for input.

@@ -8,25 +8,12 @@ use super::*;
 
 #[test]
 fn whole_streams() {
-    for body in [
-        vec![],
-        vec![b'x'],
-        text(150_000),
-        noise(70_000),
-        vec![0; 1 << 20],
-    ] {
+    for body in [vec![], vec![b'x'], text(150_000), noise(70_000), vec![0; 1 << 20]] {
         for quality in [1, 5, 11] {
             let coded = encode(&body, quality);
             let mut decoded = Vec::new();
-            let result = BrotliDecoder::new()
-                .push(&coded, &mut decoded, usize::MAX)
-                .unwrap();
-            assert_eq!(
-                result,
-                Decoded::Finished {
-                    consumed: coded.len()
-                }
-            );
+            let result = BrotliDecoder::new().push(&coded, &mut decoded, usize::MAX).unwrap();
+            assert_eq!(result, Decoded::Finished { consumed: coded.len() });
             assert!(decoded == body, "{} bytes at quality {quality}", body.len());
         }
     }
@@ -36,14 +23,9 @@ fn whole_streams() {
 fn split_input_and_limited_output() {
     let body = text(40_000);
     let coded = encode(&body, 5);
-    for (step, limit) in [
-        (1, usize::MAX),
-        (1, 1),
-        (7, 13),
-        (coded.len(), 1),
-        (coded.len(), 39_999),
-        (100, 40_000),
-    ] {
+    for (step, limit) in
+        [(1, usize::MAX), (1, 1), (7, 13), (coded.len(), 1), (coded.len(), 39_999), (100, 40_000)]
+    {
         let mut decoder = BrotliDecoder::new();
         let mut decoded = Vec::new();
         let mut finished = false;
@@ -72,22 +54,14 @@ fn split_input_and_limited_output() {
 fn what_a_sync_left_out_is_decoded_at_once() {
     let body = text(80_000);
     let mut coded = Vec::new();
-    BrotliEncoder::new(5, None)
-        .push(&body, &mut coded, Flush::Sync)
-        .unwrap();
+    BrotliEncoder::new(5, None).push(&body, &mut coded, Flush::Sync).unwrap();
     let mut decoder = BrotliDecoder::new();
     let mut decoded = Vec::new();
-    let Decoded::NeedsRoom { consumed } = decoder.push(&coded, &mut decoded, 70_000).unwrap()
-    else {
+    let Decoded::NeedsRoom { consumed } = decoder.push(&coded, &mut decoded, 70_000).unwrap() else {
         panic!("80,000 bytes fit into 70,000");
     };
     assert!(decoded == body[..70_000]);
-    assert_eq!(
-        decoder
-            .push(&coded[consumed..], &mut decoded, usize::MAX)
-            .unwrap(),
-        Decoded::NeedsInput
-    );
+    assert_eq!(decoder.push(&coded[consumed..], &mut decoded, usize::MAX).unwrap(), Decoded::NeedsInput);
     assert!(decoded == body);
 }
 
@@ -95,9 +69,7 @@ fn what_a_sync_left_out_is_decoded_at_once() {
 fn a_bomb_is_held_at_the_limit() {
     let coded = encode(&vec![0; 64 << 20], 5);
     let mut decoded = Vec::new();
-    let result = BrotliDecoder::new()
-        .push(&coded, &mut decoded, 100_000)
-        .unwrap();
+    let result = BrotliDecoder::new().push(&coded, &mut decoded, 100_000).unwrap();
     assert!(matches!(result, Decoded::NeedsRoom { .. }));
     assert_eq!(decoded.len(), 100_000);
     assert!(decoded.capacity() < 200_000);
@@ -106,9 +78,7 @@ fn a_bomb_is_held_at_the_limit() {
 #[test]
 fn output_is_appended() {
     let mut decoded = b"before ".to_vec();
-    BrotliDecoder::new()
-        .push(&encode(b"after", 5), &mut decoded, 5)
-        .unwrap();
+    BrotliDecoder::new().push(&encode(b"after", 5), &mut decoded, 5).unwrap();
     assert_eq!(decoded, b"before after");
 }
 
@@ -119,14 +89,8 @@ fn bytes_after_the_end_are_left_to_the_caller() {
     coded.extend_from_slice(b"more");
     let mut decoder = BrotliDecoder::new();
     let mut decoded = Vec::new();
-    assert_eq!(
-        decoder.push(&coded, &mut decoded, 100).unwrap(),
-        Decoded::Finished { consumed: len }
-    );
-    assert_eq!(
-        decoder.push(&coded[len..], &mut decoded, 100).unwrap(),
-        Decoded::Finished { consumed: 0 }
-    );
+    assert_eq!(decoder.push(&coded, &mut decoded, 100).unwrap(), Decoded::Finished { consumed: len });
+    assert_eq!(decoder.push(&coded[len..], &mut decoded, 100).unwrap(), Decoded::Finished { consumed: 0 });
     assert_eq!(decoded, b"body");
 }
 
@@ -134,9 +98,7 @@ fn bytes_after_the_end_are_left_to_the_caller() {
 fn a_cut_stream_never_finishes() {
     let coded = encode(&text(9000), 5);
     for cut in 0..coded.len() {
-        let result = BrotliDecoder::new()
-            .push(&coded[..cut], &mut Vec::new(), usize::MAX)
-            .unwrap();
+        let result = BrotliDecoder::new().push(&coded[..cut], &mut Vec::new(), usize::MAX).unwrap();
         assert_eq!(result, Decoded::NeedsInput, "cut at {cut}");
     }
 }
@@ -163,21 +125,13 @@ fn large_windows_are_refused() {
         .build()
         .unwrap();
     let coded = encode_with(encoder, &text(9000));
-    let error = BrotliDecoder::new()
-        .push(&coded, &mut Vec::new(), usize::MAX)
-        .unwrap_err();
+    let error = BrotliDecoder::new().push(&coded, &mut Vec::new(), usize::MAX).unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::InvalidData);
 }
 
 fn encode(body: &[u8], quality: u8) -> Vec<u8> {
     let quality = brotlic::Quality::new(quality).unwrap();
-    encode_with(
-        brotlic::BrotliEncoderOptions::new()
-            .quality(quality)
-            .build()
-            .unwrap(),
-        body,
-    )
+    encode_with(brotlic::BrotliEncoderOptions::new().quality(quality).build().unwrap(), body)
 }
 
 fn encode_with(encoder: brotlic::BrotliEncoder, body: &[u8]) -> Vec<u8> {
