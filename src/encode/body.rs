@@ -36,7 +36,7 @@ pin_project! {
     /// cut short. Trailers follow the end of the coded stream. The inner body is not polled after its end.
     ///
     /// Coding goes in steps of about a millisecond, and between steps the task yields. Codings and levels too slow for
-    /// that (brotli from quality 10, gzip from level 10, zstd from level 13) work on tokio's threads for blocking work, or
+    /// that (brotli from quality 8, gzip from level 10, zstd from level 11) work on tokio's threads for blocking work, or
     /// in place where the body is polled outside of a tokio runtime.
     pub struct Encoded<B>
     where
