@@ -259,7 +259,7 @@ class Bench:
                 server.get(PAGE)
                 before = server.memory()
                 held = idle_connections(server.port)
-                time.sleep(1)
+                time.sleep(3)
                 after = server.memory()
                 cost = {key: (after[key] - before[key]) / IDLE for key in before}
                 for connection in held:

@@ -34,7 +34,7 @@ pub struct Counters {
     by_refusal: [Counter; Refusal::ALL.len()],
 }
 
-/// A number that only grows. Adding takes no lock, and orders nothing.
+/// A number that only grows. One thread adds to it, others only read, so adding needs no locked instruction.
 #[derive(Debug, Default)]
 pub struct Counter(AtomicU64);
 
@@ -67,7 +67,7 @@ impl Counter {
 
     /// Adds `count`.
     pub fn add(&self, count: u64) {
-        self.0.fetch_add(count, Ordering::Relaxed);
+        self.0.store(self.value() + count, Ordering::Relaxed);
     }
 
     fn value(&self) -> u64 {

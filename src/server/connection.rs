@@ -5,13 +5,13 @@ use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::Poll;
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use http::{HeaderValue, Request, Response, StatusCode, Version, header};
+use http::{Request, Version};
 use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
-use hyper::service::service_fn;
+use hyper::service::Service;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use tokio::io::AsyncReadExt;
 use tokio::net::TcpStream;
@@ -20,6 +20,7 @@ use super::outgoing::Outgoing;
 use super::socket::Socket;
 use super::state::{ConnState, Verdict};
 use super::worker::Shared;
+use crate::service::Answer;
 
 /// How long a connection that closes with requests unread goes on reading, so that the client gets the answer.
 const LINGER: Duration = Duration::from_secs(5);
@@ -36,19 +37,33 @@ enum End {
     Closed,
     /// By a verdict.
     Verdict(Verdict),
+    /// For now: the connection idles.
+    Folded,
 }
 
 /// Serves the connection until it ends.
+///
+/// hyper keeps two buffers of 8 KiB for a connection, busy or not. One that has idled for a while is *folded*: hyper's half is
+/// dropped, and made anew when the client speaks again. What remains is the socket and some hundred bytes of state.
 pub(super) async fn serve(stream: TcpStream, state: Arc<ConnState>, shared: Arc<Shared>) {
-    let socket = Socket::new(stream, Arc::clone(&state), &shared.limits);
-    let (mut socket, end) = serve_http1(socket, &state, &shared).await;
+    let mut socket = Socket::new(stream, Arc::clone(&state), &shared.limits);
+    let end = loop {
+        let end;
+        (socket, end) = serve_http1(socket, &state, &shared).await;
+        if !matches!(end, End::Folded) {
+            break end;
+        }
+        if let Some(verdict) = wait_folded(&socket, &state).await {
+            break End::Verdict(verdict);
+        }
+    };
     match end {
         End::Closed => match socket.into_http2() {
             Ok(socket) => return Box::pin(serve_http2(socket, state, shared)).await,
             Err(http1) => socket = http1,
         },
         End::Verdict(Verdict::LateHead) => tell(&socket, LATE_HEAD),
-        End::Verdict(_) => return,
+        End::Folded | End::Verdict(_) => return,
     }
     if socket.refuses_target() {
         tell(&socket, LONG_TARGET);
@@ -65,22 +80,28 @@ fn tell(socket: &Socket, response: &[u8]) {
 }
 
 async fn serve_http1(socket: Socket, state: &Arc<ConnState>, shared: &Arc<Shared>) -> (Socket, End) {
-    let service = service_fn(|request| respond(request, Arc::clone(state), Arc::clone(shared)));
-    let mut connection = shared.http1.serve_connection(TokioIo::new(socket), service);
+    let service = Responder { state: Arc::clone(state), shared: Arc::clone(shared) };
+    let mut connection = Box::new(shared.http1.serve_connection(TokioIo::new(socket), service));
     let mut draining = false;
     let end = poll_fn(|cx| {
         state.listen_for_verdicts(cx.waker());
         match state.verdict() {
             Verdict::None => {}
+            Verdict::Fold => {
+                if state.is_idle() {
+                    return Poll::Ready(End::Folded);
+                }
+                state.revoke_fold();
+            }
             Verdict::Drain if draining => {}
             Verdict::Drain => {
                 draining = true;
-                Pin::new(&mut connection).graceful_shutdown();
+                Pin::new(&mut *connection).graceful_shutdown();
             }
             verdict => return Poll::Ready(End::Verdict(verdict)),
         }
         // hyper has answered a malformed request by itself; every other error is a connection that broke.
-        Pin::new(&mut connection).poll(cx).map(|result| {
+        Pin::new(&mut *connection).poll(cx).map(|result| {
             if let Err(error) = result {
                 tracing::debug!(peer = %state.peer, %error, "connection ended");
             }
@@ -88,20 +109,33 @@ async fn serve_http1(socket: Socket, state: &Arc<ConnState>, shared: &Arc<Shared
         })
     })
     .await;
-    (connection.into_parts().io.into_inner(), end)
+    // Bytes that hyper has read but not used are lost with it; an idle connection has none.
+    ((*connection).into_parts().io.into_inner(), end)
+}
+
+/// Waits until the client of a folded connection speaks or leaves, or a verdict ends the connection.
+async fn wait_folded(socket: &Socket, state: &ConnState) -> Option<Verdict> {
+    poll_fn(|cx| {
+        state.listen_for_verdicts(cx.waker());
+        match state.verdict() {
+            Verdict::None | Verdict::Fold => socket.stream().poll_read_ready(cx).map(|_| {
+                state.revoke_fold();
+                None
+            }),
+            verdict => Poll::Ready(Some(verdict)),
+        }
+    })
+    .await
 }
 
 async fn serve_http2(socket: Socket, state: Arc<ConnState>, shared: Arc<Shared>) {
-    let service = {
-        let (state, shared) = (Arc::clone(&state), Arc::clone(&shared));
-        service_fn(move |request| respond(request, Arc::clone(&state), Arc::clone(&shared)))
-    };
+    let service = Responder { state: Arc::clone(&state), shared: Arc::clone(&shared) };
     let mut connection = shared.http2.serve_connection(TokioIo::new(socket), service);
     let mut draining = false;
     poll_fn(|cx| {
         state.listen_for_verdicts(cx.waker());
         match state.verdict() {
-            Verdict::None => {}
+            Verdict::None | Verdict::Fold => {}
             Verdict::Drain if draining => {}
             Verdict::Drain => {
                 draining = true;
@@ -118,22 +152,48 @@ async fn serve_http2(socket: Socket, state: Arc<ConnState>, shared: Arc<Shared>)
     .await;
 }
 
-async fn respond(
-    request: Request<Incoming>,
+/// The service of one connection, as hyper calls it.
+struct Responder {
     state: Arc<ConnState>,
     shared: Arc<Shared>,
-) -> Result<Response<Outgoing>, Infallible> {
-    let number = state.begin_request();
-    let outgoing = Outgoing::begin(&request, state, shared);
-    let http1 = request.version() < Version::HTTP_2;
-    let enough = number >= outgoing.shared().limits.keepalive_requests;
-    let reply = outgoing.shared().files.answer(&request, outgoing.state().last_event()).await;
-    let mut response = outgoing.finish(reply);
-    // A client that gets a request wrong may be out of step with what follows it.
-    if http1 && (enough || response.status() == StatusCode::BAD_REQUEST) {
-        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+}
+
+/// A response: there already, as nearly all are, or coming. The first way moves less, and takes no memory.
+enum Response {
+    There(Option<http::Response<Outgoing>>),
+    Coming(Pin<Box<dyn Future<Output = http::Response<Outgoing>> + Send>>),
+}
+
+impl Service<Request<Incoming>> for Responder {
+    type Response = http::Response<Outgoing>;
+    type Error = Infallible;
+    type Future = Response;
+
+    fn call(&self, request: Request<Incoming>) -> Response {
+        let number = self.state.begin_request();
+        let closes = request.version() < Version::HTTP_2 && number >= self.shared.limits.keepalive_requests;
+        let outgoing = Outgoing::begin(&request, Arc::clone(&self.state), Arc::clone(&self.shared));
+        let now = self.state.last_event();
+        self.shared.vigil.request(now);
+        match self.shared.files.answer(&request, now) {
+            Answer::Done(reply) => Response::There(Some(outgoing.finish(reply, closes))),
+            Answer::Store(wait) => Response::Coming(Box::pin(async move {
+                let reply = outgoing.shared().files.wait(&request, now, wait).await;
+                outgoing.finish(reply, closes)
+            })),
+        }
     }
-    Ok(response)
+}
+
+impl Future for Response {
+    type Output = Result<http::Response<Outgoing>, Infallible>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        match &mut *self {
+            Self::There(response) => Poll::Ready(Ok(response.take().expect("not polled after it is ready"))),
+            Self::Coming(coming) => coming.as_mut().poll(cx).map(Ok),
+        }
+    }
 }
 
 /// Tells the client that no more comes, and reads what it still sends for a while, so that it is not answered by a reset that would

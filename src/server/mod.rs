@@ -14,6 +14,7 @@ mod outgoing;
 mod signals;
 mod socket;
 mod state;
+mod vigil;
 mod worker;
 
 use std::fmt;

@@ -79,15 +79,15 @@ impl Outgoing {
         &self.shared
     }
 
-    pub(super) fn state(&self) -> &ConnState {
-        &self.state
-    }
-
-    /// Makes `reply` the response.
-    pub(super) fn finish(mut self, reply: Reply) -> Response<Self> {
+    /// Makes `reply` the response, the last of its connection if that `closes`.
+    pub(super) fn finish(mut self, reply: Reply, closes: bool) -> Response<Self> {
         let Reply { response, notes } = reply;
         let (mut parts, body) = response.into_parts();
         parts.headers.insert(header::SERVER, HeaderValue::from_static("laneflate"));
+        // A client that gets a request wrong may be out of step with what follows it.
+        if closes || self.http1 && parts.status == StatusCode::BAD_REQUEST {
+            parts.headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+        }
         self.body = match body {
             // hyper leaves the body out of the answer to HEAD in HTTP/1, and tells its length. In HTTP/2 both are ours to do.
             body if self.head_in_http2 => {

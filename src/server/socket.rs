@@ -152,6 +152,9 @@ impl Socket {
     }
 
     fn send_bytes(&self, slices: &[IoSlice<'_>], flags: SendFlags) -> io::Result<usize> {
+        if let [slice] = slices {
+            return Ok(rustix::net::send(&self.stream, slice, flags | SendFlags::NOSIGNAL)?);
+        }
         let mut control = SendAncillaryBuffer::new(&mut [] as &mut [MaybeUninit<u8>]);
         Ok(rustix::net::sendmsg(&self.stream, slices, &mut control, flags | SendFlags::NOSIGNAL)?)
     }

@@ -1,7 +1,7 @@
 //! What is known of one connection, shared by its I/O, its service and the worker's watch over time.
 //!
 //! Nothing here is contended: a connection lives on one worker. The atomics are there because hyper's futures must be
-//! `Send`; with relaxed order they cost what plain fields cost.
+//! `Send`; loaded and stored with relaxed order they cost what plain fields cost.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -13,18 +13,23 @@ use std::time::{Duration, Instant};
 
 use crate::config::Limits;
 
+/// How long a connection idles before it is folded.
+const FOLD_AFTER: Duration = Duration::from_secs(1);
+
 /// What the watch decided about a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Verdict {
     /// Goes on.
     None = 0,
+    /// Idles, and gives back what memory it can.
+    Fold = 1,
     /// Ends when what is in flight is answered.
-    Drain = 1,
+    Drain = 2,
     /// Ends now; a client that owes a request head is told so (408).
-    LateHead = 2,
+    LateHead = 3,
     /// Ends now.
-    Cut = 3,
+    Cut = 4,
 }
 
 /// A piece of a file that takes the place of bytes in the output of a connection.
@@ -40,7 +45,7 @@ pub(crate) struct Span {
 pub(crate) struct ConnState {
     pub(crate) peer: SocketAddr,
     epoch: Instant,
-    /// Milliseconds since `epoch` of the last event that the limits measure from.
+    /// Microseconds since `epoch` of the last event that the limits measure from.
     since: AtomicU64,
     in_flight: AtomicU32,
     served: AtomicU64,
@@ -69,13 +74,14 @@ impl ConnState {
 
     /// When the last event was, which is now for a request that has just been read.
     pub(crate) fn last_event(&self) -> Instant {
-        self.epoch + Duration::from_millis(self.since.load(Relaxed))
+        self.epoch + Duration::from_micros(self.since.load(Relaxed))
     }
 
     /// Bytes were received; `mid_head` tells whether they end inside a request head.
     pub(crate) fn received(&self, mid_head: bool) {
         // The time of a head runs from its first byte, so further bytes of it do not count as progress.
-        let goes_on = self.mid_head.swap(mid_head, Relaxed) && mid_head;
+        let goes_on = self.mid_head.load(Relaxed) && mid_head;
+        self.mid_head.store(mid_head, Relaxed);
         if !goes_on {
             self.touch();
         }
@@ -96,13 +102,15 @@ impl ConnState {
 
     /// A request reached the service; the number of requests so far, this one included.
     pub(crate) fn begin_request(&self) -> u64 {
-        self.in_flight.fetch_add(1, Relaxed);
-        self.served.fetch_add(1, Relaxed) + 1
+        self.in_flight.store(self.in_flight.load(Relaxed) + 1, Relaxed);
+        let number = self.served.load(Relaxed) + 1;
+        self.served.store(number, Relaxed);
+        number
     }
 
     /// A response was handed over whole, or given up.
     pub(crate) fn end_request(&self) {
-        self.in_flight.fetch_sub(1, Relaxed);
+        self.in_flight.store(self.in_flight.load(Relaxed) - 1, Relaxed);
     }
 
     /// Whether no request is being received or answered.
@@ -120,16 +128,24 @@ impl ConnState {
             late(limits.head_timeout, Verdict::LateHead)
         } else if self.served.load(Relaxed) == 0 {
             late(limits.head_timeout, Verdict::Cut)
+        } else if waited >= limits.keepalive_timeout {
+            Verdict::Cut
         } else {
-            late(limits.keepalive_timeout, Verdict::Cut)
+            late(FOLD_AFTER, Verdict::Fold)
         }
+    }
+
+    /// Takes the verdict to fold back, as it was obeyed or came too late; a graver one stays.
+    pub(crate) fn revoke_fold(&self) {
+        let _ = self.verdict.compare_exchange(Verdict::Fold as u8, Verdict::None as u8, Relaxed, Relaxed);
     }
 
     pub(crate) fn verdict(&self) -> Verdict {
         match self.verdict.load(Relaxed) {
             0 => Verdict::None,
-            1 => Verdict::Drain,
-            2 => Verdict::LateHead,
+            1 => Verdict::Fold,
+            2 => Verdict::Drain,
+            3 => Verdict::LateHead,
             _ => Verdict::Cut,
         }
     }
@@ -164,6 +180,6 @@ impl ConnState {
     }
 
     fn touch(&self) {
-        self.since.store(self.epoch.elapsed().as_millis() as u64, Relaxed);
+        self.since.store(self.epoch.elapsed().as_micros() as u64, Relaxed);
     }
 }

@@ -15,6 +15,7 @@ use tokio::time::{MissedTickBehavior, interval, sleep};
 use super::connection;
 use super::gate::Gate;
 use super::state::{ConnState, Verdict};
+use super::vigil::Vigil;
 use crate::access_log;
 use crate::config::{Limits, Settings};
 use crate::metrics::Counters;
@@ -47,6 +48,7 @@ pub(super) struct Shared {
     pub(super) log: Option<access_log::Writer>,
     pub(super) http1: http1::Builder,
     pub(super) http2: http2::Builder<TokioExecutor>,
+    pub(super) vigil: Vigil,
     gate: Arc<Gate>,
     open: Mutex<Slab<Arc<ConnState>>>,
 }
@@ -67,6 +69,7 @@ impl Shared {
             http1: connection::http1(&limits),
             http2: connection::http2(&limits),
             limits,
+            vigil: Vigil::new(),
             gate,
             open: Mutex::default(),
         }
@@ -128,6 +131,10 @@ pub(super) fn run(
             })
             .collect::<io::Result<Vec<_>>>()?;
         tokio::spawn(watch_over(Arc::clone(&shared)));
+        tokio::spawn({
+            let shared = Arc::clone(&shared);
+            async move { shared.vigil.keep().await }
+        });
         wait_for_drain(phase).await;
         for task in accepting {
             task.abort();

@@ -26,7 +26,8 @@ use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri};
 
 use self::check::Check;
 use self::prepared::{File, Prepared};
-use self::reply::Answer;
+pub(crate) use self::reply::Answer;
+use self::reply::Wait;
 pub use self::reply::{Notes, Reply};
 use self::select::select;
 use crate::body::Body;
@@ -84,18 +85,20 @@ impl StaticFiles {
         self.inner.store.as_ref().map(Store::stats).unwrap_or_default()
     }
 
-    /// Answers a request; `now` may be some milliseconds old.
-    pub(crate) async fn answer<B>(&self, request: &Request<B>, now: Instant) -> Reply {
+    /// Answers a request, at once if nothing has to be waited for; `now` may be some milliseconds old.
+    pub(crate) fn answer<B>(&self, request: &Request<B>, now: Instant) -> Answer {
         let ask = Ask { method: request.method(), uri: request.uri(), headers: request.headers(), now };
         match check::check(request, self.inner.body_bytes) {
-            Check::Serve => {}
-            Check::Options => return options(),
-            Check::Fail(status) => return self.inner.fail(&ask, status),
+            Check::Serve => self.inner.answer(&ask),
+            Check::Options => Answer::Done(options()),
+            Check::Fail(status) => Answer::Done(self.inner.fail(&ask, status)),
         }
-        match self.inner.answer(&ask) {
-            Answer::Done(reply) => reply,
-            Answer::Store(wait) => Box::pin(self.inner.from_store(&ask, wait)).await,
-        }
+    }
+
+    /// The answer to a request that [`Self::answer`] could not give at once.
+    pub(crate) async fn wait<B>(&self, request: &Request<B>, now: Instant, wait: Wait) -> Reply {
+        let ask = Ask { method: request.method(), uri: request.uri(), headers: request.headers(), now };
+        self.inner.coded_by_store(&ask, wait).await
     }
 }
 
@@ -204,6 +207,13 @@ impl<B: Send + Sync + 'static> tower_service::Service<Request<B>> for StaticFile
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
         let files = self.clone();
-        Box::pin(async move { Ok(files.answer(&request, Instant::now()).await.response) })
+        Box::pin(async move {
+            let now = Instant::now();
+            let reply = match files.answer(&request, now) {
+                Answer::Done(reply) => reply,
+                Answer::Store(wait) => files.wait(&request, now, wait).await,
+            };
+            Ok(reply.response)
+        })
     }
 }

@@ -37,7 +37,7 @@ pub struct Notes {
 }
 
 /// An answer, at once or when the store has it.
-pub(super) enum Answer {
+pub(crate) enum Answer {
     /// This.
     Done(Reply),
     /// What [`super::StaticFiles`] makes of a file that the store has yet to code.
@@ -45,7 +45,7 @@ pub(super) enum Answer {
 }
 
 /// A file that the store has yet to code.
-pub(super) struct Wait {
+pub(crate) struct Wait {
     pub(super) file: Arc<File>,
     pub(super) coding: Coding,
 }

@@ -47,7 +47,7 @@ impl Inner {
     }
 
     /// The response with a file that the store has yet to code.
-    pub(super) async fn from_store(&self, ask: &Ask<'_>, wait: Wait) -> Reply {
+    pub(super) async fn coded_by_store(&self, ask: &Ask<'_>, wait: Wait) -> Reply {
         let Wait { file, coding } = wait;
         let prepared = self.prepared(&file);
         let reply = match self.store_variant(&file, prepared, coding).await {
