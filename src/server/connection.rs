@@ -1,26 +1,21 @@
 //! One connection from accept to close.
 
-use std::convert::Infallible;
 use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use http::{Request, Version};
-use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
-use hyper::service::Service;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use tokio::io::AsyncReadExt;
 use tokio::net::TcpStream;
 
-use super::outgoing::Outgoing;
+use super::responder::Responder;
 use super::socket::Socket;
 use super::state::{ConnState, Verdict};
 use super::worker::Shared;
-use crate::service::Answer;
 
 /// How long a connection that closes with requests unread goes on reading, so that the client gets the answer.
 const LINGER: Duration = Duration::from_secs(5);
@@ -58,10 +53,8 @@ pub(super) async fn serve(stream: TcpStream, state: Arc<ConnState>, shared: Arc<
         }
     };
     match end {
-        End::Closed => match socket.into_http2() {
-            Ok(socket) => return Box::pin(serve_http2(socket, state, shared)).await,
-            Err(http1) => socket = http1,
-        },
+        End::Closed if socket.turn_to_http2() => return Box::pin(serve_http2(socket, state, shared)).await,
+        End::Closed => {}
         End::Verdict(Verdict::LateHead) => tell(&socket, LATE_HEAD),
         End::Folded | End::Verdict(_) => return,
     }
@@ -150,50 +143,6 @@ async fn serve_http2(socket: Socket, state: Arc<ConnState>, shared: Arc<Shared>)
         })
     })
     .await;
-}
-
-/// The service of one connection, as hyper calls it.
-struct Responder {
-    state: Arc<ConnState>,
-    shared: Arc<Shared>,
-}
-
-/// A response: there already, as nearly all are, or coming. The first way moves less, and takes no memory.
-enum Response {
-    There(Option<http::Response<Outgoing>>),
-    Coming(Pin<Box<dyn Future<Output = http::Response<Outgoing>> + Send>>),
-}
-
-impl Service<Request<Incoming>> for Responder {
-    type Response = http::Response<Outgoing>;
-    type Error = Infallible;
-    type Future = Response;
-
-    fn call(&self, request: Request<Incoming>) -> Response {
-        let number = self.state.begin_request();
-        let closes = request.version() < Version::HTTP_2 && number >= self.shared.limits.keepalive_requests;
-        let outgoing = Outgoing::begin(&request, Arc::clone(&self.state), Arc::clone(&self.shared));
-        let now = self.state.last_event();
-        self.shared.vigil.request(now);
-        match self.shared.files.answer(&request, now) {
-            Answer::Done(reply) => Response::There(Some(outgoing.finish(reply, closes))),
-            Answer::Store(wait) => Response::Coming(Box::pin(async move {
-                let reply = outgoing.shared().files.wait(&request, now, wait).await;
-                outgoing.finish(reply, closes)
-            })),
-        }
-    }
-}
-
-impl Future for Response {
-    type Output = Result<http::Response<Outgoing>, Infallible>;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        match &mut *self {
-            Self::There(response) => Poll::Ready(Ok(response.take().expect("not polled after it is ready"))),
-            Self::Coming(coming) => coming.as_mut().poll(cx).map(Ok),
-        }
-    }
 }
 
 /// Tells the client that no more comes, and reads what it still sends for a while, so that it is not answered by a reset that would

@@ -11,6 +11,7 @@ mod guard;
 mod listener;
 mod metrics_endpoint;
 mod outgoing;
+mod responder;
 mod signals;
 mod socket;
 mod state;
@@ -137,7 +138,7 @@ impl Server {
             })
             .map_err(StartError::System)?;
         phase.send_replace(Phase::Drain);
-        let _ = runtime.spawn(signals::exit_on_second());
+        drop(runtime.spawn(signals::exit_on_second()));
         let joining = runtime.spawn_blocking(move || join(workers));
         let cut = runtime
             .block_on(joining)

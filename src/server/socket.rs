@@ -5,6 +5,7 @@
 //! it. hyper passes slices on to a vectored writer untouched and in order; [`Socket`] knows the region by its address and
 //! sends the queued span in its place. Only HTTP/1 in the clear takes this road: HTTP/2 copies frames, so it gets bytes.
 
+use std::cell::Cell;
 use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;
 use std::pin::Pin;
@@ -12,7 +13,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use bytes::{Buf, Bytes};
-use rustix::net::{SendAncillaryBuffer, SendFlags};
+use rustix::net::{SendAncillaryBuffer, SendFlags, sockopt};
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::TcpStream;
 
@@ -22,6 +23,9 @@ use crate::config::Limits;
 
 /// The longest span behind one frame.
 pub(crate) const LONGEST_SPAN: usize = 1 << 20;
+
+/// Spans of this length are worth two system calls more, to leave in full segments.
+const CORK_FROM: usize = 128 << 10;
 
 /// What stands for a file in hyper's buffers. It is in `.bss` and no byte of it is read, so it takes no memory.
 static STAND_IN: [u8; LONGEST_SPAN] = [0; LONGEST_SPAN];
@@ -85,6 +89,7 @@ pub(crate) struct Socket {
     /// The last read filled its buffer, so more may be waiting.
     more_to_read: bool,
     ended: bool,
+    corked: Cell<bool>,
 }
 
 impl Socket {
@@ -97,6 +102,7 @@ impl Socket {
             longest_request_line: limits.head_bytes / 2,
             more_to_read: false,
             ended: false,
+            corked: Cell::new(false),
         }
     }
 
@@ -108,14 +114,14 @@ impl Socket {
         self.stream
     }
 
-    /// The socket for HTTP/2 if reading ended because the client speaks that; nothing it sent is lost.
-    pub(crate) fn into_http2(mut self) -> Result<Self, Self> {
-        match self.protocol {
+    /// Turns to HTTP/2 if reading ended because the client speaks that; nothing it sent is lost. Whether it did.
+    pub(crate) fn turn_to_http2(&mut self) -> bool {
+        match &mut self.protocol {
             Protocol::Open(seen) if seen.starts_with(PREFACE) => {
-                self.protocol = Protocol::Http2(seen);
-                Ok(self)
+                self.protocol = Protocol::Http2(std::mem::take(seen));
+                true
             }
-            protocol => Err(Self { protocol, ..self }),
+            _ => false,
         }
     }
 
@@ -160,6 +166,20 @@ impl Socket {
     }
 
     fn send_span(&self, length: usize) -> io::Result<usize> {
+        if length >= CORK_FROM && !self.corked.get() {
+            // Held back until the whole span is in, the bytes leave in full segments.
+            sockopt::set_tcp_cork(&self.stream, true)?;
+            self.corked.set(true);
+        }
+        let sent = self.send_file(length)?;
+        if sent == length && self.corked.get() {
+            sockopt::set_tcp_cork(&self.stream, false)?;
+            self.corked.set(false);
+        }
+        Ok(sent)
+    }
+
+    fn send_file(&self, length: usize) -> io::Result<usize> {
         let send = |span: &mut Span| {
             let length = length.min(usize::try_from(span.left).unwrap_or(usize::MAX));
             let sent = rustix::fs::sendfile(&self.stream, &*span.file, Some(&mut span.offset), length)?;
