@@ -5,11 +5,11 @@
 //! it. hyper passes slices on to a vectored writer untouched and in order; [`Socket`] knows the region by its address and
 //! sends the queued span in its place. Only HTTP/1 in the clear takes this road: HTTP/2 copies frames, so it gets bytes.
 
-use std::cell::Cell;
 use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::task::{Context, Poll, ready};
 
 use bytes::{Buf, Bytes};
@@ -89,7 +89,7 @@ pub(crate) struct Socket {
     /// The last read filled its buffer, so more may be waiting.
     more_to_read: bool,
     ended: bool,
-    corked: Cell<bool>,
+    corked: AtomicBool,
 }
 
 impl Socket {
@@ -102,7 +102,7 @@ impl Socket {
             longest_request_line: limits.head_bytes / 2,
             more_to_read: false,
             ended: false,
-            corked: Cell::new(false),
+            corked: AtomicBool::new(false),
         }
     }
 
@@ -166,15 +166,15 @@ impl Socket {
     }
 
     fn send_span(&self, length: usize) -> io::Result<usize> {
-        if length >= CORK_FROM && !self.corked.get() {
+        if length >= CORK_FROM && !self.corked.load(Relaxed) {
             // Held back until the whole span is in, the bytes leave in full segments.
             sockopt::set_tcp_cork(&self.stream, true)?;
-            self.corked.set(true);
+            self.corked.store(true, Relaxed);
         }
         let sent = self.send_file(length)?;
-        if sent == length && self.corked.get() {
+        if sent == length && self.corked.load(Relaxed) {
             sockopt::set_tcp_cork(&self.stream, false)?;
-            self.corked.set(false);
+            self.corked.store(false, Relaxed);
         }
         Ok(sent)
     }
