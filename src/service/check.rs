@@ -48,9 +48,23 @@ fn has_fair_host<B>(request: &Request<B>) -> bool {
         (None, _) => return request.version() != Version::HTTP_11,
         (Some(_), Some(_)) => return false,
     };
-    // Registered names, addresses and ports hold none of these; a host that does was meant to confuse somebody.
-    host.as_bytes().iter().all(|&byte| byte.is_ascii_graphic() && !b"/?#@\\\"<>^`{|},".contains(&byte))
+    host.as_bytes().iter().all(|&byte| HOST_BYTES[usize::from(byte)])
 }
+
+/// The bytes that names, addresses and ports consist of. A host with another was meant to confuse somebody.
+const HOST_BYTES: [bool; 256] = {
+    let mut fair = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        fair[byte] = matches!(byte as u8, b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b':')
+            || matches!(
+                byte as u8,
+                b'[' | b']' | b'%' | b'!' | b'$' | b'&' | b'\'' | b'(' | b')' | b'*' | b'+' | b';' | b'='
+            );
+        byte += 1;
+    }
+    fair
+};
 
 #[cfg(test)]
 mod tests {
