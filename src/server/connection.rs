@@ -34,6 +34,8 @@ enum End {
     Verdict(Verdict),
     /// For now: the connection idles.
     Folded,
+    /// For now, but there are requests yet to be read.
+    Busy,
 }
 
 /// Serves the connection until it ends.
@@ -45,20 +47,24 @@ pub(super) async fn serve(stream: TcpStream, state: Arc<ConnState>, shared: Arc<
     let end = loop {
         let end;
         (socket, end) = serve_http1(socket, &state, &shared).await;
-        if !matches!(end, End::Folded) {
-            break end;
-        }
-        if let Some(verdict) = wait_folded(&socket, &state).await {
-            break End::Verdict(verdict);
+        match end {
+            End::Folded => {
+                if let Some(verdict) = wait_folded(&socket, &state).await {
+                    break End::Verdict(verdict);
+                }
+            }
+            End::Busy => state.revoke_fold(),
+            end => break end,
         }
     };
     match end {
         End::Closed if socket.turn_to_http2() => return Box::pin(serve_http2(socket, state, shared)).await,
         End::Closed => {}
         End::Verdict(Verdict::LateHead) => tell(&socket, LATE_HEAD),
-        End::Folded | End::Verdict(_) => return,
+        End::Folded | End::Busy | End::Verdict(_) => return,
     }
-    if socket.refuses_target() {
+    // If something is still unsent, it is a response that these bytes would end up in.
+    if socket.refuses_target() && state.is_idle() {
         tell(&socket, LONG_TARGET);
     }
     if socket.must_linger() {
@@ -102,8 +108,14 @@ async fn serve_http1(socket: Socket, state: &Arc<ConnState>, shared: &Arc<Shared
         })
     })
     .await;
-    // Bytes that hyper has read but not used are lost with it; an idle connection has none.
-    ((*connection).into_parts().io.into_inner(), end)
+    let parts = (*connection).into_parts();
+    let mut socket = parts.io.into_inner();
+    // hyper yields after some pipelined requests, and may hold others when the verdict comes.
+    let unread = socket.give_back(parts.read_buf);
+    match end {
+        End::Folded if unread => (socket, End::Busy),
+        end => (socket, end),
+    }
 }
 
 /// Waits until the client of a folded connection speaks or leaves, or a verdict ends the connection.
@@ -176,9 +188,7 @@ pub(super) fn http2(limits: &crate::config::Limits) -> http2::Builder<TokioExecu
         .max_concurrent_streams(limits.h2_streams)
         .max_pending_accept_reset_streams(limits.h2_pending_resets)
         .max_header_list_size(u32::try_from(limits.head_bytes).unwrap_or(u32::MAX))
-        .max_send_buf_size(64 << 10)
-        .keep_alive_interval(limits.stall_timeout)
-        .keep_alive_timeout(limits.stall_timeout);
+        .max_send_buf_size(64 << 10);
     builder
 }
 

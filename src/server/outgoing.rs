@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io;
+use std::num::NonZeroU64;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -10,6 +11,7 @@ use std::time::{Instant, SystemTime};
 use bytes::{Buf, Bytes};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri, Version, header};
 use http_body::{Body as HttpBody, Frame, SizeHint};
+use rustix::fs::Advice;
 
 use super::socket::{LONGEST_SPAN, Wire};
 use super::state::{ConnState, Span};
@@ -30,6 +32,9 @@ pub(super) struct Outgoing {
     /// `None` where nothing is logged.
     line: Option<Box<Line>>,
 }
+
+/// How much is read ahead of a span.
+const NEXT_SPAN: NonZeroU64 = NonZeroU64::new(LONGEST_SPAN as u64).expect("a span has bytes");
 
 /// Where the body's bytes come from.
 enum Outlet {
@@ -79,6 +84,10 @@ impl Outgoing {
         &self.shared
     }
 
+    pub(super) fn state(&self) -> &Arc<ConnState> {
+        &self.state
+    }
+
     /// Makes `reply` the response, the last of its connection if that `closes`.
     pub(super) fn finish(mut self, reply: Reply, closes: bool) -> Response<Self> {
         let Reply { response, notes } = reply;
@@ -116,6 +125,10 @@ impl Outgoing {
                 self.state.push_span(Span { file: Arc::clone(file), offset: *offset, left: length });
                 *offset += length;
                 *left -= length;
+                if let Some(next) = NonZeroU64::new(*left) {
+                    // Read ahead while this span is sent; a kernel that declines is no harm.
+                    let _ = rustix::fs::fadvise(file, *offset, Some(next.min(NEXT_SPAN)), Advice::WillNeed);
+                }
                 Poll::Ready(Some(Ok(Ok(Wire::File(length as usize)))))
             }
             Outlet::Body(body) => {
@@ -169,7 +182,10 @@ impl Drop for Outgoing {
         self.state.end_request();
         // Without a response the client left, or the request panicked: there is nothing to count.
         let Some((status, notes)) = &self.ended else { return };
-        self.shared.counters.body(notes.coding, notes.length_before.unwrap_or(self.sent), self.sent);
+        // A body that was cut, or that HEAD left out, says nothing of what coding gains.
+        if self.sent > 0 && self.is_end_stream() {
+            self.shared.counters.body(notes.coding, notes.length_before.unwrap_or(self.sent), self.sent);
+        }
         if let (Some(line), Some(log)) = (&self.line, &self.shared.log) {
             log.log(&Record {
                 remote: self.state.peer.ip(),

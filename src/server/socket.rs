@@ -4,6 +4,8 @@
 //! therefore shows hyper a slice of [`STAND_IN`], a region of zeros that is never touched, and queues the real span of the file beside
 //! it. hyper passes slices on to a vectored writer untouched and in order; [`Socket`] knows the region by its address and
 //! sends the queued span in its place. Only HTTP/1 in the clear takes this road: HTTP/2 copies frames, so it gets bytes.
+//! Where the pages of the file are not in memory the call waits for the disk, as in nginx without `aio`; the kernel is
+//! asked for each next span ahead of time (see [`Outgoing`](super::outgoing::Outgoing)).
 
 use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;
@@ -89,6 +91,8 @@ pub(crate) struct Socket {
     /// The last read filled its buffer, so more may be waiting.
     more_to_read: bool,
     ended: bool,
+    /// Bytes that were read and inspected already, to be read again.
+    given_back: Bytes,
     corked: AtomicBool,
 }
 
@@ -102,6 +106,7 @@ impl Socket {
             longest_request_line: limits.head_bytes / 2,
             more_to_read: false,
             ended: false,
+            given_back: Bytes::new(),
             corked: AtomicBool::new(false),
         }
     }
@@ -112,6 +117,12 @@ impl Socket {
 
     pub(crate) fn into_stream(self) -> TcpStream {
         self.stream
+    }
+
+    /// Takes back bytes that were read from it and not used. Whether there are any.
+    pub(crate) fn give_back(&mut self, bytes: Bytes) -> bool {
+        self.given_back = bytes;
+        !self.given_back.is_empty()
     }
 
     /// Turns to HTTP/2 if reading ended because the client speaks that; nothing it sent is lost. Whether it did.
@@ -233,11 +244,21 @@ fn poll_opening(
     }
 }
 
+fn long_target() -> io::Error {
+    io::Error::other("the request target is too long")
+}
+
 impl AsyncRead for Socket {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
         let before = buf.filled().len();
+        if !this.given_back.is_empty() {
+            let now = this.given_back.split_to(this.given_back.len().min(buf.remaining()));
+            buf.put_slice(&now);
+            return Poll::Ready(Ok(()));
+        }
         match &mut this.protocol {
+            Protocol::Http1(guard) if guard.refuses_target() => return Poll::Ready(Err(long_target())),
             Protocol::Open(seen) => {
                 ready!(poll_opening(&mut this.stream, seen, cx, buf))?;
                 this.protocol = Protocol::Http1(Guard::new(this.longest_request_line));
@@ -251,16 +272,14 @@ impl AsyncRead for Socket {
         }
         this.more_to_read = buf.remaining() == 0;
         this.ended = buf.filled().len() == before;
-        let mid_head = match &mut this.protocol {
-            Protocol::Http1(guard) => {
-                guard.inspect(&mut buf.filled_mut()[before..]);
-                guard.mid_head()
-            }
-            _ => false,
-        };
-        this.state.received(mid_head);
-        if this.refuses_target() {
-            return Poll::Ready(Err(io::Error::other("the request target is too long")));
+        // In HTTP/2 a read may be a PING and proves nothing; there requests and frames of bodies count as progress.
+        let Protocol::Http1(guard) = &mut this.protocol else { return Poll::Ready(Ok(())) };
+        let fair = guard.inspect(&mut buf.filled_mut()[before..]);
+        this.state.received(guard.mid_head());
+        if guard.refuses_target() {
+            // What came before the long target is still to be answered.
+            buf.set_filled(before + fair);
+            return Poll::Ready(if fair > 0 { Ok(()) } else { Err(long_target()) });
         }
         Poll::Ready(Ok(()))
     }

@@ -16,6 +16,9 @@ use crate::config::Limits;
 /// How long a connection idles before it is folded.
 const FOLD_AFTER: Duration = Duration::from_secs(1);
 
+/// How long the end of an idle connection may take.
+const GOODBYE: Duration = Duration::from_secs(1);
+
 /// What the watch decided about a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -48,6 +51,8 @@ pub(crate) struct ConnState {
     /// Microseconds since `epoch` of the last event that the limits measure from.
     since: AtomicU64,
     in_flight: AtomicU32,
+    /// Requests whose file is being coded, which takes its time and is nobody's delay.
+    coding: AtomicU32,
     served: AtomicU64,
     mid_head: AtomicBool,
     write_blocked: AtomicBool,
@@ -63,6 +68,7 @@ impl ConnState {
             epoch: now,
             since: AtomicU64::new(0),
             in_flight: AtomicU32::new(0),
+            coding: AtomicU32::new(0),
             served: AtomicU64::new(0),
             mid_head: AtomicBool::new(false),
             write_blocked: AtomicBool::new(false),
@@ -108,9 +114,21 @@ impl ConnState {
         number
     }
 
+    /// A request waits for its file to be coded.
+    pub(crate) fn begin_coding(&self) {
+        self.coding.store(self.coding.load(Relaxed) + 1, Relaxed);
+    }
+
+    /// The file is coded, or the request was given up.
+    pub(crate) fn end_coding(&self) {
+        self.coding.store(self.coding.load(Relaxed) - 1, Relaxed);
+        self.touch();
+    }
+
     /// A response was handed over whole, or given up.
     pub(crate) fn end_request(&self) {
         self.in_flight.store(self.in_flight.load(Relaxed) - 1, Relaxed);
+        self.touch();
     }
 
     /// Whether no request is being received or answered.
@@ -122,14 +140,17 @@ impl ConnState {
     pub(crate) fn judge(&self, now: Instant, limits: &Limits) -> Verdict {
         let waited = now.saturating_duration_since(self.last_event());
         let late = |limit: Duration, verdict| if waited >= limit { verdict } else { Verdict::None };
-        if self.write_blocked.load(Relaxed) || self.in_flight.load(Relaxed) > 0 {
+        if self.coding.load(Relaxed) > 0 {
+            Verdict::None
+        } else if self.write_blocked.load(Relaxed) || self.in_flight.load(Relaxed) > 0 {
             late(limits.stall_timeout, Verdict::Cut)
         } else if self.mid_head.load(Relaxed) {
             late(limits.head_timeout, Verdict::LateHead)
         } else if self.served.load(Relaxed) == 0 {
             late(limits.head_timeout, Verdict::Cut)
         } else if waited >= limits.keepalive_timeout {
-            Verdict::Cut
+            // HTTP/2 says goodbye first; a client that does not answer that is not waited for.
+            if waited >= limits.keepalive_timeout + GOODBYE { Verdict::Cut } else { Verdict::Drain }
         } else {
             late(FOLD_AFTER, Verdict::Fold)
         }
@@ -181,5 +202,94 @@ impl ConnState {
 
     fn touch(&self) {
         self.since.store(self.epoch.elapsed().as_micros() as u64, Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMITS: Limits = Limits {
+        head_timeout: Duration::from_secs(10),
+        keepalive_timeout: Duration::from_secs(60),
+        stall_timeout: Duration::from_secs(30),
+        head_bytes: 0,
+        head_fields: 0,
+        body_bytes: 0,
+        keepalive_requests: 0,
+        connections: 0,
+        connections_per_address: None,
+        h2_streams: 0,
+        h2_pending_resets: 0,
+    };
+
+    /// What is decided `seconds` after the last event.
+    #[track_caller]
+    fn decides(state: &ConnState, seconds: u64, verdict: Verdict) {
+        let now = state.last_event() + Duration::from_secs(seconds);
+        assert_eq!(state.judge(now, &LIMITS), verdict, "after {seconds} s");
+    }
+
+    fn fresh() -> ConnState {
+        ConnState::new(SocketAddr::from(([127, 0, 0, 1], 1)), Instant::now())
+    }
+
+    #[test]
+    fn a_client_that_says_nothing_is_cut() {
+        let state = fresh();
+        decides(&state, 9, Verdict::None);
+        decides(&state, 10, Verdict::Cut);
+    }
+
+    #[test]
+    fn a_head_has_its_time_from_its_first_byte() {
+        let state = fresh();
+        state.received(true);
+        let first = state.last_event();
+        state.received(true);
+        assert_eq!(state.last_event(), first, "more of a head is no progress");
+        decides(&state, 9, Verdict::None);
+        decides(&state, 10, Verdict::LateHead);
+    }
+
+    #[test]
+    fn an_idle_connection_is_folded_then_ended() {
+        let state = fresh();
+        state.begin_request();
+        state.end_request();
+        assert!(state.is_idle());
+        decides(&state, 0, Verdict::None);
+        decides(&state, 1, Verdict::Fold);
+        decides(&state, 60, Verdict::Drain);
+        decides(&state, 61, Verdict::Cut);
+    }
+
+    #[test]
+    fn a_response_that_does_not_move_is_cut_unless_its_file_is_being_coded() {
+        let state = fresh();
+        state.begin_request();
+        decides(&state, 29, Verdict::None);
+        decides(&state, 30, Verdict::Cut);
+        state.begin_coding();
+        decides(&state, 300, Verdict::None);
+        state.end_coding();
+        decides(&state, 30, Verdict::Cut);
+        state.end_request();
+        state.set_write_blocked(true);
+        decides(&state, 30, Verdict::Cut);
+        assert!(!state.is_idle(), "what is written is not yet sent");
+    }
+
+    #[test]
+    fn a_graver_verdict_stays() {
+        let state = fresh();
+        state.pronounce(Verdict::Fold);
+        state.pronounce(Verdict::Drain);
+        state.revoke_fold();
+        assert_eq!(state.verdict(), Verdict::Drain);
+        state.pronounce(Verdict::Fold);
+        assert_eq!(state.verdict(), Verdict::Drain);
+        state.pronounce(Verdict::Cut);
+        assert_eq!(state.verdict(), Verdict::Cut);
     }
 }

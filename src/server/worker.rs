@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use hyper::server::conn::{http1, http2};
 use hyper_util::rt::TokioExecutor;
+use rustix::net::{SendFlags, Shutdown};
 use slab::Slab;
 use tokio::net::TcpStream;
 use tokio::sync::watch;
@@ -20,6 +21,9 @@ use crate::access_log;
 use crate::config::{Limits, Settings};
 use crate::metrics::Counters;
 use crate::service::StaticFiles;
+
+/// Threads of a worker for what takes long: reads that wait for the disk, and coding of large files.
+const BLOCKING_THREADS: usize = 32;
 
 /// How often the limits of time are looked at; a limit is kept to within this.
 const WATCH: Duration = Duration::from_millis(500);
@@ -120,7 +124,10 @@ pub(super) fn run(
     shutdown_timeout: Duration,
     phase: watch::Receiver<Phase>,
 ) -> io::Result<usize> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .max_blocking_threads(BLOCKING_THREADS)
+        .build()?;
     runtime.block_on(async {
         let shared = Arc::new(shared);
         let accepting = listeners
@@ -182,7 +189,9 @@ async fn accept(listener: tokio::net::TcpListener, shared: Arc<Shared>) {
 }
 
 fn refuse(stream: TcpStream) {
-    let _ = stream.try_write(TOO_MANY);
+    // Past tokio, which has not yet heard that the socket is writable. It is: nothing was written before.
+    let _ = rustix::net::send(&stream, TOO_MANY, SendFlags::NOSIGNAL | SendFlags::DONTWAIT);
+    let _ = rustix::net::shutdown(&stream, Shutdown::Write);
 }
 
 async fn watch_over(shared: Arc<Shared>) {

@@ -193,13 +193,5 @@ fn tag(representation: &Representation, coding: Option<Coding>) -> EntityTag {
 }
 
 fn key(identity: &Representation, coding: Coding, level: i32) -> Key {
-    let stamp = &identity.stamp;
-    Key {
-        device: stamp.dev,
-        inode: stamp.ino,
-        modified_ns: stamp.modified().duration_since(UNIX_EPOCH).map_or(0, |age| age.as_nanos() as i128),
-        len: stamp.len,
-        coding,
-        level,
-    }
+    Key { stamp: identity.stamp, coding, level }
 }

@@ -29,7 +29,7 @@ const YEAR_10000: i64 = 253_402_300_800;
 
 /// What tells one state of a file from another. A change that keeps the modification time shows in the change
 /// time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Stamp {
     /// Device number.
     pub dev: u64,
@@ -37,8 +37,8 @@ pub struct Stamp {
     pub ino: u64,
     /// Length in bytes.
     pub len: u64,
-    modified: (i64, u32),
-    changed: (i64, u32),
+    pub(crate) modified: (i64, u32),
+    pub(crate) changed: (i64, u32),
 }
 
 impl Stamp {
@@ -50,6 +50,11 @@ impl Stamp {
             modified: (stat.st_mtime, nanoseconds(stat.st_mtime_nsec)),
             changed: (stat.st_ctime, nanoseconds(stat.st_ctime_nsec)),
         }
+    }
+
+    /// The state of an open file now.
+    pub(crate) fn of(file: &File) -> io::Result<Self> {
+        Ok(Self::new(&rustix::fs::fstat(file)?))
     }
 
     /// Time of the last change of the content, brought within what a date in HTTP can say: 1970 to 9999.
