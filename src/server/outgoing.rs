@@ -92,7 +92,6 @@ impl Outgoing {
     pub(super) fn finish(mut self, reply: Reply, closes: bool) -> Response<Self> {
         let Reply { response, notes } = reply;
         let (mut parts, body) = response.into_parts();
-        parts.headers.insert(header::SERVER, HeaderValue::from_static("laneflate"));
         // A client that gets a request wrong may be out of step with what follows it.
         if closes || self.http1 && parts.status == StatusCode::BAD_REQUEST {
             parts.headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
@@ -152,7 +151,9 @@ impl HttpBody for Outgoing {
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Wire>>>> {
         let Some(result) = ready!(self.poll_wire(cx)) else { return Poll::Ready(None) };
-        self.state.progressed();
+        if !self.http1 {
+            self.state.progressed();
+        }
         Poll::Ready(Some(result.map(|frame| match frame {
             Ok(wire) => {
                 self.sent += wire.remaining() as u64;
@@ -179,7 +180,7 @@ impl HttpBody for Outgoing {
 
 impl Drop for Outgoing {
     fn drop(&mut self) {
-        self.state.end_request();
+        self.state.end_request(self.http1);
         // Without a response the client left, or the request panicked: there is nothing to count.
         let Some((status, notes)) = &self.ended else { return };
         // A body that was cut, or that HEAD left out, says nothing of what coding gains.

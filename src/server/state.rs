@@ -93,7 +93,7 @@ impl ConnState {
         }
     }
 
-    /// Output moved, or a body gave bytes to send.
+    /// In HTTP/2, a request came or a body gave bytes to send. In HTTP/1 the socket tells of itself.
     pub(crate) fn progressed(&self) {
         self.touch();
     }
@@ -126,9 +126,11 @@ impl ConnState {
     }
 
     /// A response was handed over whole, or given up.
-    pub(crate) fn end_request(&self) {
+    pub(crate) fn end_request(&self, http1: bool) {
         self.in_flight.store(self.in_flight.load(Relaxed) - 1, Relaxed);
-        self.touch();
+        if !http1 {
+            self.touch();
+        }
     }
 
     /// Whether no request is being received or answered.
@@ -256,7 +258,7 @@ mod tests {
     fn an_idle_connection_is_folded_then_ended() {
         let state = fresh();
         state.begin_request();
-        state.end_request();
+        state.end_request(true);
         assert!(state.is_idle());
         decides(&state, 0, Verdict::None);
         decides(&state, 1, Verdict::Fold);
@@ -274,7 +276,7 @@ mod tests {
         decides(&state, 300, Verdict::None);
         state.end_coding();
         decides(&state, 30, Verdict::Cut);
-        state.end_request();
+        state.end_request(true);
         state.set_write_blocked(true);
         decides(&state, 30, Verdict::Cut);
         assert!(!state.is_idle(), "what is written is not yet sent");

@@ -3,9 +3,12 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, UNIX_EPOCH};
 
-use http::header::{ACCEPT_RANGES, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, LAST_MODIFIED};
+use http::header::{
+    ACCEPT_RANGES, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, LAST_MODIFIED, SERVER,
+};
 use http::{HeaderMap, HeaderValue, StatusCode};
 
+use super::reply::NAME;
 use super::select::Selected;
 use crate::conditional::EntityTag;
 use crate::config::{CodingSettings, Site};
@@ -64,6 +67,7 @@ impl Prepared {
         let content_type = mime::content_type(&file.name, site.charset.as_deref());
         let mut common = HeaderMap::with_capacity(12);
         common.insert(CONTENT_TYPE, content_type.clone());
+        common.insert(SERVER, NAME);
         if let Some(cache_control) = &site.cache_control {
             common.insert(CACHE_CONTROL, cache_control.clone());
         }
