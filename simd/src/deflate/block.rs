@@ -19,11 +19,12 @@ pub(crate) struct Histogram {
     pub(crate) distance: [u32; 32],
 }
 
-/// Entries of a table by literal or length, see [`Histogram`]: as many as the nine bits of a length can reach.
-pub(crate) const LITLEN_INDEXES: usize = 256 + 512;
+/// Entries of a table by literal or length, see [`Histogram`]: a power of two, so that no index need be checked.
+pub(crate) const LITLEN_INDEXES: usize = 1024;
 
 /// The bits of a symbol and, for lengths, its extra bits: `count << 24 | bits`.
 #[derive(Clone, Copy, Default)]
+#[repr(transparent)]
 pub(crate) struct Code(u32);
 
 impl Code {
@@ -45,6 +46,7 @@ impl Code {
 
 /// The bits of a distance symbol, and how many extra bits follow: `extra << 24 | count << 16 | bits`.
 #[derive(Clone, Copy, Default)]
+#[repr(transparent)]
 pub(crate) struct DistanceCode(u32);
 
 impl DistanceCode {
@@ -61,6 +63,13 @@ impl DistanceCode {
     #[inline(always)]
     pub(crate) const fn extra(self) -> u32 {
         self.0 >> 24
+    }
+
+    /// A table as the words it consists of.
+    #[inline(always)]
+    pub(crate) fn words(table: &[Self; 32]) -> &[u32; 32] {
+        // SAFETY: the type is a transparent wrapper.
+        unsafe { &*std::ptr::from_ref(table).cast() }
     }
 
     fn new(bits: u16, count: u8, extra: u8) -> Self {

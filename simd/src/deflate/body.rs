@@ -36,7 +36,7 @@ pub(crate) const WHOLE: Sizes = Sizes {
 
 /// For a stream: less memory, and a block of no more than the window.
 pub(crate) const STREAM: Sizes = Sizes {
-    chunk: MAX_CHUNK / 2,
+    chunk: 6144,
     block: WINDOW,
     tokens: 8192,
 };
@@ -58,8 +58,10 @@ pub(crate) struct Body {
 }
 
 /// What only lives while a chunk is parsed.
+#[derive(Default)]
 struct Scratch {
-    map: Vec<Token>,
+    /// The match map, the walks through it, and a copy for each parse but the last.
+    maps: [Vec<Token>; 3],
     totals: Vec<u32>,
 }
 
@@ -74,10 +76,7 @@ impl Body {
             next: 0,
             tokens: Vec::new(),
             histogram: Histogram::EMPTY,
-            scratch: Scratch {
-                map: Vec::new(),
-                totals: Vec::new(),
-            },
+            scratch: Scratch::default(),
         }
     }
 
@@ -120,8 +119,7 @@ impl Body {
             Chunk {
                 plan: self.plan,
                 search: &mut self.search,
-                map: &mut self.scratch.map,
-                totals: &mut self.scratch.totals,
+                scratch: &mut self.scratch,
                 tokens: &mut self.tokens[before..],
                 histogram: &mut histogram,
             },
@@ -193,8 +191,7 @@ impl Body {
 pub(crate) struct Chunk<'a> {
     plan: &'static Plan,
     search: &'a mut Search,
-    map: &'a mut Vec<Token>,
-    totals: &'a mut Vec<u32>,
+    scratch: &'a mut Scratch,
     /// As many as the chunk has bytes.
     tokens: &'a mut [Token],
     histogram: &'a mut Histogram,
@@ -203,34 +200,33 @@ pub(crate) struct Chunk<'a> {
 /// Parses the bytes of `data` from `start` on, as many as there is room for tokens; returns how many tokens that makes.
 #[inline(always)]
 pub(crate) fn parse<I: Isa>(chunk: Chunk, data: &[u8], start: usize) -> usize {
-    let Chunk {
-        plan,
-        search,
-        map,
-        totals,
-        tokens,
-        histogram,
-    } = chunk;
-    let passes = match plan.parse {
-        Parse::Lazy => {
-            search.fill::<I>(tokens, data, start, false);
-            walk::be_lazy(tokens);
-            return walk::walk(tokens, data, start, true, histogram);
-        }
-        Parse::Cheapest { passes } => passes,
-        Parse::Stored => 0,
-    };
+    let Chunk { plan, search, scratch, tokens, histogram } = chunk;
     let len = tokens.len();
-    map.resize(map.len().max(len), Token::NONE);
-    let map = &mut map[..len];
-    search.fill::<I>(map, data, start, true);
-    let mut costs = Costs::guess();
-    for _ in 1..passes {
-        cost::choose::<I>(map, tokens, &data[start..start + len], &costs, totals);
-        walk::walk(tokens, data, start, false, histogram);
-        costs = Costs::of(&histogram.code_lengths());
-        *histogram = Histogram::EMPTY;
+    let bytes = &data[start..start + len];
+    let [map, walked, first] = &mut scratch.maps;
+    for map in [&mut *map, &mut *walked] {
+        map.resize(map.len().max(len), Token::NONE);
     }
-    cost::choose::<I>(map, tokens, &data[start..start + len], &costs, totals);
-    walk::walk(tokens, data, start, false, histogram)
+    let (map, walked) = (&mut map[..len], &mut walked[..len]);
+    search.fill::<I>(map, data, start);
+    match plan.parse {
+        Parse::Stored => return 0,
+        Parse::Lazy => walk::be_lazy(map, bytes),
+        Parse::Cheapest { passes } => {
+            let mut costs = Costs::guess();
+            for _ in 1..passes {
+                first.clear();
+                first.extend_from_slice(map);
+                cost::choose::<I>(first, bytes, &costs, &mut scratch.totals);
+                let count = walk::walk(first, walked, tokens);
+                let mut histogram = Histogram::EMPTY;
+                walk::count::<I>(&tokens[..count], &mut histogram);
+                costs = Costs::of(&histogram.code_lengths());
+            }
+            cost::choose::<I>(map, bytes, &costs, &mut scratch.totals);
+        }
+    }
+    let count = walk::walk(map, walked, tokens);
+    walk::count::<I>(&tokens[..count], histogram);
+    count
 }

@@ -106,11 +106,10 @@ impl Costs {
     }
 }
 
-/// Leaves in `chosen` what the cheapest parse takes at each position, should it come there.
+/// Puts in place of each match what the cheapest parse takes at that position, should it come there.
 #[inline(always)]
 pub(crate) fn choose<I: Isa>(
-    map: &[Token],
-    chosen: &mut [Token],
+    map: &mut [Token],
     bytes: &[u8],
     costs: &Costs,
     totals: &mut Vec<u32>,
@@ -121,7 +120,7 @@ pub(crate) fn choose<I: Isa>(
     totals.clear();
     totals.resize(len + 2, NEVER);
     totals[len + 1] = 0;
-    let (chosen, totals) = (&mut chosen[..len], &mut totals[..len + 2]);
+    let totals = &mut totals[..len + 2];
 
     let mut next = 0;
     let mut prices = Prices {
@@ -136,13 +135,10 @@ pub(crate) fn choose<I: Isa>(
             Some(run) if part == RUN => I::price_run(run, costs, &mut prices),
             _ => price_run(&map[from..from + part], costs, &mut prices),
         }
-        let run = chosen[from..from + part]
-            .iter_mut()
-            .zip(&map[from..from + part]);
-        let run = run
-            .zip(&bytes[from..from + part])
-            .zip(prices.whole.iter().zip(&prices.short));
-        for (lane, (((choice, &found), &byte), (whole, short))) in run.enumerate().rev() {
+        let run = map[from..from + part].iter_mut().zip(&bytes[from..from + part]);
+        let run = run.zip(prices.whole.iter().zip(&prices.short));
+        for (lane, ((slot, &byte), (whole, short))) in run.enumerate().rev() {
+            let found = *slot;
             let at = from + lane;
             let after = at + found.length();
             debug_assert!(after <= len);
@@ -152,7 +148,7 @@ pub(crate) fn choose<I: Isa>(
             let literal = next + costs.literal[usize::from(byte)];
             let matched = select_unpredictable(short < whole, short, whole);
             let found = select_unpredictable(short < whole, found.shortened(), found);
-            *choice = select_unpredictable(matched < literal, found, Token::NONE);
+            *slot = select_unpredictable(matched < literal, found, Token::literal(byte));
             next = select_unpredictable(matched < literal, matched, literal);
             // SAFETY: as above.
             unsafe { totals.put(at + 1, next) };

@@ -78,16 +78,8 @@ impl Search {
     }
 
     /// Fills `map` for the positions from `start` on; what comes before may be matched.
-    ///
-    /// With `extend`, lengths are true up to the end of the map; without, [`PROBED`] means that or more.
     #[inline(always)]
-    pub(crate) fn fill<I: Isa>(
-        &mut self,
-        map: &mut [Token],
-        data: &[u8],
-        start: usize,
-        extend: bool,
-    ) {
+    pub(crate) fn fill<I: Isa>(&mut self, map: &mut [Token], data: &[u8], start: usize) {
         let end = start + map.len();
         debug_assert!(start <= WINDOW && map.len() <= MAX_CHUNK && end <= data.len());
         self.make_room(end);
@@ -98,8 +90,7 @@ impl Search {
                 map,
                 data,
                 start,
-                self.bias,
-                extend,
+self.bias,
             ),
             [first, second] => {
                 fill::<I, 2>(
@@ -108,13 +99,12 @@ impl Search {
                     map,
                     data,
                     start,
-                    self.bias,
-                    extend,
+self.bias,
                 );
             }
             [first, second, third] => {
                 let heads = [first, second, third];
-                fill::<I, 3>(heads, &mut self.links, map, data, start, self.bias, extend);
+                fill::<I, 3>(heads, &mut self.links, map, data, start, self.bias);
             }
             _ => map.fill(Token::NONE),
         }
@@ -143,7 +133,6 @@ fn fill<I: Isa, const KEYS: usize>(
     data: &[u8],
     start: usize,
     bias: usize,
-    extend: bool,
 ) {
     let end = start + map.len();
     let mut reach = Reach::default();
@@ -166,7 +155,7 @@ fn fill<I: Isa, const KEYS: usize>(
             at,
             end,
             bias,
-            extend.then_some(&mut reach),
+            &mut reach,
         );
         at += len;
     }
@@ -218,7 +207,7 @@ fn probe<I: Isa, const KEYS: usize>(
     start: usize,
     end: usize,
     bias: usize,
-    mut reach: Option<&mut Reach>,
+    reach: &mut Reach,
 ) {
     let (runs, _) = map.as_chunks_mut::<RUN>();
     let mut at = start;
@@ -233,9 +222,7 @@ fn probe<I: Isa, const KEYS: usize>(
         });
         // SAFETY: as just checked.
         let deep = unsafe { I::probe_run(run, links, data, at, bias) };
-        if let Some(reach) = reach.as_deref_mut() {
-            extend_run::<I>(run, deep, data, at, end, reach);
-        }
+        extend_run::<I>(run, deep, data, at, end, reach);
         at += RUN;
     }
     for (index, slot) in map.iter_mut().enumerate().skip(at - start) {
@@ -247,8 +234,8 @@ fn probe<I: Isa, const KEYS: usize>(
         // SAFETY: eight bytes follow.
         let found = unsafe { probe_one(links.map(|links| links[index]), data, at, bias) };
         let mut length = found.length().min(end - at);
-        if let Some(reach) = reach.as_deref_mut().filter(|_| length == PROBED) {
-            length = reach.length(data, at, end, found.distance());
+        if length == PROBED {
+            length = reach.length::<I>(data, at, end, found.distance());
         }
         if length > MIN_MATCH {
             *slot = Token::matched(length, found.distance());
@@ -302,11 +289,11 @@ struct Reach {
 impl Reach {
     /// The length of the match at `at`, of which [`PROBED`] bytes are known to be equal.
     #[inline(always)]
-    fn length(&mut self, data: &[u8], at: usize, end: usize, distance: usize) -> usize {
+    fn length<I: Isa>(&mut self, data: &[u8], at: usize, end: usize, distance: usize) -> usize {
         if distance != self.distance || at >= self.until {
             self.distance = distance;
             let known = at + PROBED;
-            self.until = known + equal_bytes(&data[known - distance..], &data[known..end]);
+            self.until = known + I::equal_bytes(data, known, distance, end);
         }
         (self.until - at).min(MAX_MATCH)
     }
@@ -328,7 +315,7 @@ fn extend_run<I: Isa>(
             let lane = deep.trailing_zeros() as usize;
             let distance = run[lane & (RUN - 1)].distance();
             reach.distance = 0;
-            reach.length(data, at + lane, end, distance);
+            reach.length::<I>(data, at + lane, end, distance);
         }
     }
 }
@@ -352,20 +339,20 @@ pub(crate) fn cover_run(
     covered
 }
 
-/// How many bytes at the start of both are equal.
+/// How many bytes of `data[at..end]` are equal to what is `distance` before. The spec of [`Isa::equal_bytes`].
 #[inline(always)]
-pub(crate) fn equal_bytes(one: &[u8], two: &[u8]) -> usize {
-    let (one_words, _) = one.as_chunks::<8>();
-    let (two_words, _) = two.as_chunks::<8>();
+pub(crate) fn equal_bytes(data: &[u8], at: usize, distance: usize, end: usize) -> usize {
+    let (one, two) = (&data[at - distance..end - distance], &data[at..end]);
+    let (one_words, one_rest) = one.as_chunks::<8>();
+    let (two_words, two_rest) = two.as_chunks::<8>();
     for (index, (one, two)) in one_words.iter().zip(two_words).enumerate() {
         let unequal = u64::from_le_bytes(*one) ^ u64::from_le_bytes(*two);
         if unequal != 0 {
             return 8 * index + (unequal.trailing_zeros() >> 3) as usize;
         }
     }
-    let done = 8 * one_words.len().min(two_words.len());
-    let rest = one[done..].iter().zip(&two[done..]);
-    done + rest.take_while(|(one, two)| one == two).count()
+    let rest = one_rest.iter().zip(two_rest);
+    8 * one_words.len() + rest.take_while(|(one, two)| one == two).count()
 }
 
 /// The hash of the key's bytes at `at`: a sum of products of its 32-bit words.

@@ -3,10 +3,15 @@
 //! CPUs before these lack VBMI, and slow down for 512-bit registers; they take AVX2.
 
 use super::Isa;
+use super::x86::Lane128;
+use crate::checksum::fold;
 use crate::deflate::cost::{Costs, Prices};
-use crate::deflate::search::{FACTORS, PROBED, RUN, TABLE_BITS};
+use crate::deflate::block::{Codes, DistanceCode, LITLEN_INDEXES};
+use crate::deflate::emit::Coded;
+use crate::deflate::walk::Symbols;
+use crate::deflate::search::{self, FACTORS, PROBED, RUN, TABLE_BITS};
 use crate::deflate::token::Token;
-use crate::format::{MAX_MATCH, MIN_MATCH, WINDOW};
+use crate::format::{MAX_MATCH, MIN_MATCH, NO_DISTANCE, WINDOW};
 use core::arch::x86_64::*;
 
 pub(super) struct Avx512;
@@ -19,6 +24,8 @@ pub(super) fn available() -> bool {
         && is_x86_feature_detected!("avx512vbmi")
         && is_x86_feature_detected!("avx512vpopcntdq")
         && is_x86_feature_detected!("avx512cd")
+        && is_x86_feature_detected!("vpclmulqdq")
+        && is_x86_feature_detected!("pclmulqdq")
         && is_x86_feature_detected!("avx2")
         && is_x86_feature_detected!("bmi1")
         && is_x86_feature_detected!("bmi2")
@@ -65,6 +72,12 @@ static LANES: [u16; RUN] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
 
 impl Isa for Avx512 {
     #[inline(always)]
+    fn crc32(seed: u32, data: &[u8]) -> u32 {
+        // SAFETY: the features are those of the kernel that this is inlined into.
+        unsafe { crc32(seed, data) }
+    }
+
+    #[inline(always)]
     unsafe fn hash_run<const KEY: usize>(data: &[u8], at: usize, hashes: &mut [u16; RUN]) {
         // SAFETY: as the caller vouches; the features are those of the kernel that this is inlined into.
         unsafe { hash_run::<KEY>(data, at, hashes) }
@@ -95,10 +108,69 @@ impl Isa for Avx512 {
     }
 
     #[inline(always)]
+    fn equal_bytes(data: &[u8], at: usize, distance: usize, end: usize) -> usize {
+        // SAFETY: the features are those of the kernel that this is inlined into.
+        unsafe { equal_bytes(data, at, distance, end) }
+    }
+
+    #[inline(always)]
+    fn symbols_run(run: &[Token; RUN], symbols: &mut Symbols) {
+        // SAFETY: the features are those of the kernel that this is inlined into.
+        unsafe { symbols_run(run, symbols) }
+    }
+
+    #[inline(always)]
+    fn code_run(run: &[Token; RUN], codes: &Codes, coded: &mut Coded) {
+        // SAFETY: the features are those of the kernel that this is inlined into.
+        unsafe { code_run(run, codes, coded) }
+    }
+
+    #[inline(always)]
     fn price_run(run: &[Token; RUN], costs: &Costs, prices: &mut Prices) {
         // SAFETY: the features are those of the kernel that this is inlined into.
         unsafe { price_run(run, costs, prices) }
     }
+}
+
+/// As [`fold`], on vectors of 64 bytes.
+#[target_feature(enable = "avx512f,vpclmulqdq,pclmulqdq")]
+#[inline]
+fn crc32(seed: u32, data: &[u8]) -> u32 {
+    let (blocks, rest) = data.as_chunks::<64>();
+    let [first, second, third, fourth, blocks @ ..] = blocks else {
+        return fold::crc32::<Lane128>(seed, data);
+    };
+    let fold = |sum, by, next| {
+        let low = _mm512_clmulepi64_epi128::<0x00>(sum, by);
+        let high = _mm512_clmulepi64_epi128::<0x11>(sum, by);
+        // The sum of all three.
+        _mm512_ternarylogic_epi64::<0x96>(low, high, next)
+    };
+    let seeded = _mm512_zextsi128_si512(_mm_cvtsi32_si128(!seed as i32));
+    let mut sums = [_mm512_xor_si512(load(first), seeded), load(second), load(third), load(fourth)];
+    let by = const { fold::fold_by(4 * 512) };
+    let by = _mm512_broadcast_i32x4(_mm_set_epi64x(by[1] as i64, by[0] as i64));
+    let (quads, blocks) = blocks.as_chunks::<4>();
+    for quad in quads {
+        sums[0] = fold(sums[0], by, load(&quad[0]));
+        sums[1] = fold(sums[1], by, load(&quad[1]));
+        sums[2] = fold(sums[2], by, load(&quad[2]));
+        sums[3] = fold(sums[3], by, load(&quad[3]));
+    }
+    let by = const { fold::fold_by(512) };
+    let by = _mm512_broadcast_i32x4(_mm_set_epi64x(by[1] as i64, by[0] as i64));
+    let mut sum = fold(sums[0], by, sums[1]);
+    sum = fold(sum, by, sums[2]);
+    sum = fold(sum, by, sums[3]);
+    for block in blocks {
+        sum = fold(sum, by, load(block));
+    }
+    // The four lanes are a message of 64 bytes with the same CRC.
+    let mut message = [0; 64];
+    // SAFETY: the array has the 64 bytes.
+    unsafe { _mm512_storeu_si512(message.as_mut_ptr().cast(), sum) };
+    let sum = fold::crc32::<Lane128>(!0, &message);
+    fold::crc32::<Lane128>(sum, rest)
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vl")]
@@ -187,9 +259,7 @@ unsafe fn probe_run<const KEYS: usize>(
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 #[inline]
 fn cover_run(run: &mut [Token; RUN], deep: u32, at: usize, distance: usize, until: usize) -> u32 {
-    // SAFETY: the run has the 64 bytes.
-    let matches = unsafe { _mm512_loadu_si512(run.as_ptr().cast()) };
-    let distances = _mm512_and_si512(matches, _mm512_set1_epi32(0xffff));
+    let (_, distances) = split(run);
     let wanted = _mm512_set1_epi32(distance as i32);
     let same = _mm512_mask_cmpeq_epi32_mask(deep as u16, distances, wanted);
     let left = _mm512_set1_epi32(until as i32 - at as i32);
@@ -202,29 +272,110 @@ fn cover_run(run: &mut [Token; RUN], deep: u32, at: usize, distance: usize, unti
     covered.into()
 }
 
+/// Compares 64 bytes before the first branch, which is then as good as always the same.
+#[target_feature(enable = "avx512f,avx512bw")]
+#[inline]
+fn equal_bytes(data: &[u8], at: usize, distance: usize, end: usize) -> usize {
+    let (mut one, mut two) = (data[at - distance..].as_chunks().0, data[at..].as_chunks().0);
+    let mut equal = 0;
+    while let ([first, one_rest @ ..], [second, two_rest @ ..]) = (one, two) {
+        let unequal = _mm512_cmpneq_epi8_mask(load(first), load(second));
+        if unequal != 0 {
+            return (equal + unequal.trailing_zeros() as usize).min(end - at);
+        }
+        equal += 64;
+        (one, two) = (one_rest, two_rest);
+    }
+    if at + equal >= end {
+        return end - at;
+    }
+    equal + search::equal_bytes(data, at + equal, distance, end)
+}
+
+#[target_feature(enable = "avx512f,avx512cd")]
+#[inline]
+fn symbols_run(run: &[Token; RUN], symbols: &mut Symbols) {
+    let (length, distance) = split(run);
+    let literal = _mm512_cmpeq_epi32_mask(length, _mm512_set1_epi32(1));
+    let index = _mm512_add_epi32(length, _mm512_set1_epi32(256));
+    store(&mut symbols.litlen, _mm512_mask_mov_epi32(index, literal, distance));
+    let none = _mm512_set1_epi32(NO_DISTANCE as i32);
+    store(&mut symbols.slot, _mm512_mask_mov_epi32(distance_slot(distance), literal, none));
+}
+
+#[target_feature(enable = "avx512f,avx512cd")]
+#[inline]
+fn code_run(run: &[Token; RUN], codes: &Codes, coded: &mut Coded) {
+    let (length, distance) = split(run);
+    let literal = _mm512_cmpeq_epi32_mask(length, _mm512_set1_epi32(1));
+    let index = _mm512_add_epi32(length, _mm512_set1_epi32(256));
+    let index = _mm512_mask_mov_epi32(index, literal, distance);
+    let index = _mm512_and_si512(index, _mm512_set1_epi32(LITLEN_INDEXES as i32 - 1));
+    // SAFETY: the table has LITLEN_INDEXES entries of four bytes.
+    let near = unsafe { _mm512_i32gather_epi32::<4>(index, codes.litlen.as_ptr().cast()) };
+    let near_count = _mm512_srli_epi32::<24>(near);
+    let near = _mm512_and_si512(near, _mm512_set1_epi32(0xff_ffff));
+
+    let slot = _mm512_mask_mov_epi32(distance_slot(distance), literal, _mm512_set1_epi32(NO_DISTANCE as i32));
+    let far = lookup(DistanceCode::words(&codes.distance), slot);
+    let extra_count = _mm512_srli_epi32::<24>(far);
+    let far_count = _mm512_and_si512(_mm512_srli_epi32::<16>(far), _mm512_set1_epi32(0xff));
+    let far = _mm512_and_si512(far, _mm512_set1_epi32(0xffff));
+    let one = _mm512_set1_epi32(1);
+    let mask = _mm512_sub_epi32(_mm512_sllv_epi32(one, extra_count), one);
+    let extra = _mm512_and_si512(_mm512_sub_epi32(distance, one), mask);
+    let far = _mm512_or_si512(far, _mm512_sllv_epi32(extra, far_count));
+
+    let count = _mm512_add_epi32(near_count, _mm512_add_epi32(far_count, extra_count));
+    store(&mut coded.count, count);
+    let join = |near, far, shift| {
+        let far = _mm512_sllv_epi64(_mm512_cvtepu32_epi64(far), _mm512_cvtepu32_epi64(shift));
+        _mm512_or_si512(_mm512_cvtepu32_epi64(near), far)
+    };
+    let low = join(
+        _mm512_castsi512_si256(near),
+        _mm512_castsi512_si256(far),
+        _mm512_castsi512_si256(near_count),
+    );
+    let high = join(
+        _mm512_extracti64x4_epi64::<1>(near),
+        _mm512_extracti64x4_epi64::<1>(far),
+        _mm512_extracti64x4_epi64::<1>(near_count),
+    );
+    // SAFETY: the array has the 128 bytes.
+    unsafe {
+        _mm512_storeu_si512(coded.bits.as_mut_ptr().cast(), low);
+        _mm512_storeu_si512(coded.bits.as_mut_ptr().add(8).cast(), high);
+    }
+}
+
+/// Lengths and distances.
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn split(run: &[Token; RUN]) -> (__m512i, __m512i) {
+    // SAFETY: the run has the 64 bytes.
+    let tokens = unsafe { _mm512_loadu_si512(run.as_ptr().cast()) };
+    (_mm512_srli_epi32::<16>(tokens), _mm512_and_si512(tokens, _mm512_set1_epi32(0xffff)))
+}
+
+/// Two slots for each power of two: the power, and the bit after the highest. The first four are their own.
+#[target_feature(enable = "avx512f,avx512cd")]
+#[inline]
+fn distance_slot(distance: __m512i) -> __m512i {
+    let one = _mm512_set1_epi32(1);
+    let below = _mm512_sub_epi32(distance, one);
+    let power = _mm512_sub_epi32(_mm512_set1_epi32(31), _mm512_lzcnt_epi32(below));
+    let shift = _mm512_sub_epi32(power, one);
+    let slot = _mm512_add_epi32(_mm512_add_epi32(shift, shift), _mm512_srlv_epi32(below, shift));
+    _mm512_mask_mov_epi32(slot, _mm512_cmplt_epu32_mask(below, _mm512_set1_epi32(2)), below)
+}
+
 #[target_feature(enable = "avx512f,avx512cd")]
 #[inline]
 fn price_run(run: &[Token; RUN], costs: &Costs, prices: &mut Prices) {
     let one = _mm512_set1_epi32(1);
-    // SAFETY: the run has the 64 bytes.
-    let matches = unsafe { _mm512_loadu_si512(run.as_ptr().cast()) };
-    let length = _mm512_srli_epi32::<16>(matches);
-    let below = _mm512_sub_epi32(_mm512_and_si512(matches, _mm512_set1_epi32(0xffff)), one);
-
-    // Two slots for each power of two: the power, and the bit after the highest. The first four are their own.
-    let power = _mm512_sub_epi32(_mm512_set1_epi32(31), _mm512_lzcnt_epi32(below));
-    let shift = _mm512_sub_epi32(power, one);
-    let slot = _mm512_add_epi32(
-        _mm512_add_epi32(shift, shift),
-        _mm512_srlv_epi32(below, shift),
-    );
-    let slot = _mm512_mask_mov_epi32(
-        slot,
-        _mm512_cmplt_epu32_mask(below, _mm512_set1_epi32(2)),
-        below,
-    );
-    let far = lookup(&costs.distance, slot);
-
+    let (length, distance) = split(run);
+    let far = lookup(&costs.distance, distance_slot(distance));
     let price = |length| {
         // Four slots for each power of two. The first eight are their own, and so is the last.
         let above = _mm512_sub_epi32(length, _mm512_set1_epi32(MIN_MATCH as i32));
