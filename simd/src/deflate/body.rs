@@ -208,25 +208,30 @@ pub(crate) fn parse<I: Isa>(chunk: Chunk, data: &[u8], start: usize) -> usize {
         map.resize(map.len().max(len), Token::NONE);
     }
     let (map, walked) = (&mut map[..len], &mut walked[..len]);
-    search.fill::<I>(map, data, start);
-    match plan.parse {
+    let count = match plan.parse {
         Parse::Stored => return 0,
-        Parse::Lazy => walk::be_lazy(map, bytes),
+        Parse::Lazy => {
+            // Only what is taken need have its true length.
+            search.fill::<I, false>(map, data, start);
+            walk::be_lazy(map, bytes);
+            walk::walk::<I, true>(map, data, start, walked, tokens)
+        }
         Parse::Cheapest { passes } => {
+            search.fill::<I, true>(map, data, start);
             let mut costs = Costs::guess();
             for _ in 1..passes {
                 first.clear();
                 first.extend_from_slice(map);
                 cost::choose::<I>(first, bytes, &costs, &mut scratch.totals);
-                let count = walk::walk(first, walked, tokens);
+                let count = walk::walk::<I, false>(first, data, start, walked, tokens);
                 let mut histogram = Histogram::EMPTY;
                 walk::count::<I>(&tokens[..count], &mut histogram);
                 costs = Costs::of(&histogram.code_lengths());
             }
             cost::choose::<I>(map, bytes, &costs, &mut scratch.totals);
+            walk::walk::<I, false>(map, data, start, walked, tokens)
         }
-    }
-    let count = walk::walk(map, walked, tokens);
+    };
     walk::count::<I>(&tokens[..count], histogram);
     count
 }

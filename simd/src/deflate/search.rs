@@ -48,7 +48,7 @@ pub(crate) const RUN: usize = 16;
 
 /// Bytes after a run that its steps may read.
 const HASH_READ: usize = 16;
-const PROBE_READ: usize = 16;
+pub(crate) const PROBE_READ: usize = 32;
 
 // The last position of a chunk, after a full window, on a scale that has just been moved down.
 const _: () = assert!(WINDOW + MAX_CHUNK < 1 << 16);
@@ -78,13 +78,15 @@ impl Search {
     }
 
     /// Fills `map` for the positions from `start` on; what comes before may be matched.
+    ///
+    /// With `EXTEND`, lengths are true up to the end of the map; without, [`PROBED`] means that or more.
     #[inline(always)]
-    pub(crate) fn fill<I: Isa>(&mut self, map: &mut [Token], data: &[u8], start: usize) {
+    pub(crate) fn fill<I: Isa, const EXTEND: bool>(&mut self, map: &mut [Token], data: &[u8], start: usize) {
         let end = start + map.len();
         debug_assert!(start <= WINDOW && map.len() <= MAX_CHUNK && end <= data.len());
         self.make_room(end);
         match self.heads.as_mut_slice() {
-            [first] => fill::<I, 1>(
+            [first] => fill::<I, 1, EXTEND>(
                 [first],
                 &mut self.links,
                 map,
@@ -93,7 +95,7 @@ impl Search {
 self.bias,
             ),
             [first, second] => {
-                fill::<I, 2>(
+                fill::<I, 2, EXTEND>(
                     [first, second],
                     &mut self.links,
                     map,
@@ -104,7 +106,7 @@ self.bias,
             }
             [first, second, third] => {
                 let heads = [first, second, third];
-                fill::<I, 3>(heads, &mut self.links, map, data, start, self.bias);
+                fill::<I, 3, EXTEND>(heads, &mut self.links, map, data, start, self.bias);
             }
             _ => map.fill(Token::NONE),
         }
@@ -126,7 +128,7 @@ self.bias,
 }
 
 #[inline(always)]
-fn fill<I: Isa, const KEYS: usize>(
+fn fill<I: Isa, const KEYS: usize, const EXTEND: bool>(
     mut heads: [&mut Head; KEYS],
     links: &mut [[u16; STRIP]; MAX_KEYS],
     map: &mut [Token],
@@ -148,7 +150,7 @@ fn fill<I: Isa, const KEYS: usize>(
             }
         }
         let links = std::array::from_fn(|key| &links[key][..len]);
-        probe::<I, KEYS>(
+        probe::<I, KEYS, EXTEND>(
             strip,
             links,
             data,
@@ -170,37 +172,60 @@ fn link<I: Isa, const KEY: usize>(
     start: usize,
     bias: usize,
 ) {
+    // First the hashes, in the place of the links.
+    let readable = (data.len() + 1).saturating_sub(start + KEY_BYTES[KEY].max(PROBED));
+    let (links, beyond) = links.split_at_mut(readable.min(links.len()));
+    beyond.fill(0);
     let (runs, _) = links.as_chunks_mut::<RUN>();
-    let mut at = start;
+    let mut done = 0;
     for run in runs {
-        let mut hashes = [0; RUN];
-        if at + RUN + HASH_READ > data.len() {
+        if start + done + RUN + HASH_READ > data.len() {
             break;
         }
         // SAFETY: as just checked.
-        unsafe { I::hash_run::<KEY>(data, at, &mut hashes) };
-        for (lane, (link, hash)) in run.iter_mut().zip(hashes).enumerate() {
-            let entry = &mut head[usize::from(hash) & (TABLE_SIZE - 1)];
-            *link = *entry;
-            *entry = (at + lane + bias) as u16;
-        }
-        at += RUN;
+        unsafe { I::hash_run::<KEY>(data, start + done, run) };
+        done += RUN;
     }
-    for (link, at) in links[at - start..].iter_mut().zip(at..) {
-        *link = 0;
-        if at + KEY_BYTES[KEY].max(PROBED) <= data.len() {
-            // SAFETY: as just checked.
-            let hash = unsafe { hash::<KEY>(data, at) };
-            let entry = &mut head[usize::from(hash)];
-            *link = *entry;
-            *entry = (at + bias) as u16;
-        }
+    for (link, at) in links[done..].iter_mut().zip(start + done..) {
+        // SAFETY: `at` is among the readable.
+        *link = unsafe { hash::<KEY>(data, at) };
     }
+    // Then the links, four by four: stores of two bytes each would take as long as all the rest.
+    let mut here = (start + bias) as u16;
+    let mut swap = |hash: u64| {
+        let entry = &mut head[hash as usize % TABLE_SIZE];
+        let last = std::mem::replace(entry, here);
+        here = here.wrapping_add(1);
+        u64::from(last)
+    };
+    let (quads, rest) = links.as_chunks_mut::<4>();
+    for quad in quads {
+        let hashes = join(*quad);
+        let (first, second) = (swap(hashes), swap(hashes >> 16));
+        let (third, fourth) = (swap(hashes >> 32), swap(hashes >> 48));
+        *quad = apart(first | second << 16 | third << 32 | fourth << 48);
+    }
+    for link in rest {
+        *link = swap(u64::from(*link)) as u16;
+    }
+}
+
+/// Four values as one word, the first one lowest.
+#[inline(always)]
+fn join(values: [u16; 4]) -> u64 {
+    // SAFETY: any bytes are a word.
+    u64::from_le(unsafe { std::mem::transmute::<[u16; 4], u64>(values.map(u16::to_le)) })
+}
+
+#[inline(always)]
+fn apart(word: u64) -> [u16; 4] {
+    // SAFETY: any bytes are four values.
+    unsafe { std::mem::transmute::<u64, [u16; 4]>(word.to_le()) }.map(u16::from_le)
 }
 
 /// Sets `map` to the best match at each position.
 #[inline(always)]
-fn probe<I: Isa, const KEYS: usize>(
+fn probe<I: Isa, const KEYS: usize, const EXTEND: bool>(
     map: &mut [Token],
     links: [&[u16]; KEYS],
     data: &[u8],
@@ -222,7 +247,10 @@ fn probe<I: Isa, const KEYS: usize>(
         });
         // SAFETY: as just checked.
         let deep = unsafe { I::probe_run(run, links, data, at, bias) };
-        extend_run::<I>(run, deep, data, at, end, reach);
+        if EXTEND {
+            // SAFETY: as just checked.
+            unsafe { I::extend_run(run, deep, data, at, end, reach) };
+        }
         at += RUN;
     }
     for (index, slot) in map.iter_mut().enumerate().skip(at - start) {
@@ -234,8 +262,8 @@ fn probe<I: Isa, const KEYS: usize>(
         // SAFETY: eight bytes follow.
         let found = unsafe { probe_one(links.map(|links| links[index]), data, at, bias) };
         let mut length = found.length().min(end - at);
-        if length == PROBED {
-            length = reach.length::<I>(data, at, end, found.distance());
+        if EXTEND && length == PROBED {
+            length = reach.length(data, at, end, found.distance());
         }
         if length > MIN_MATCH {
             *slot = Token::matched(length, found.distance());
@@ -281,62 +309,42 @@ pub(crate) unsafe fn probe_one<const KEYS: usize>(
 
 /// The match that was extended last: `data[..until]` equals what is `distance` before.
 #[derive(Default)]
-struct Reach {
-    distance: usize,
-    until: usize,
+pub(crate) struct Reach {
+    pub(crate) distance: usize,
+    pub(crate) until: usize,
 }
 
 impl Reach {
     /// The length of the match at `at`, of which [`PROBED`] bytes are known to be equal.
     #[inline(always)]
-    fn length<I: Isa>(&mut self, data: &[u8], at: usize, end: usize, distance: usize) -> usize {
+    fn length(&mut self, data: &[u8], at: usize, end: usize, distance: usize) -> usize {
         if distance != self.distance || at >= self.until {
             self.distance = distance;
             let known = at + PROBED;
-            self.until = known + I::equal_bytes(data, known, distance, end);
+            self.until = known + equal_bytes(data, known, distance, end);
         }
         (self.until - at).min(MAX_MATCH)
     }
 }
 
-/// Finds the true lengths of the matches that `deep` has a bit for.
+/// Finds the true lengths, up to `end`, of the matches that `deep` has a bit for. The spec of [`Isa::extend_run`].
 #[inline(always)]
-fn extend_run<I: Isa>(
+pub(crate) fn extend_run(
     run: &mut [Token; RUN],
-    mut deep: u32,
+    deep: u32,
     data: &[u8],
     at: usize,
     end: usize,
     reach: &mut Reach,
 ) {
-    while deep != 0 {
-        deep &= !I::cover_run(run, deep, at, reach.distance, reach.until);
-        if deep != 0 {
-            let lane = deep.trailing_zeros() as usize;
-            let distance = run[lane & (RUN - 1)].distance();
-            reach.distance = 0;
-            reach.length::<I>(data, at + lane, end, distance);
-        }
+    let mut rest = deep;
+    while rest != 0 {
+        let lane = rest.trailing_zeros() as usize;
+        rest &= rest - 1;
+        let slot = &mut run[lane % RUN];
+        let distance = slot.distance();
+        *slot = Token::matched(reach.length(data, at + lane, end, distance), distance);
     }
-}
-
-/// The spec of [`Isa::cover_run`].
-#[inline(always)]
-pub(crate) fn cover_run(
-    run: &mut [Token; RUN],
-    deep: u32,
-    at: usize,
-    distance: usize,
-    until: usize,
-) -> u32 {
-    let mut covered = 0;
-    for (lane, slot) in run.iter_mut().enumerate() {
-        if deep >> lane & 1 == 1 && slot.distance() == distance && at + lane < until {
-            *slot = Token::matched((until - at - lane).min(MAX_MATCH), distance);
-            covered |= 1 << lane;
-        }
-    }
-    covered
 }
 
 /// How many bytes of `data[at..end]` are equal to what is `distance` before. The spec of [`Isa::equal_bytes`].

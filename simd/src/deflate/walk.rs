@@ -9,9 +9,9 @@
 //! done until it meets the next.
 
 use super::block::Histogram;
-use super::search::RUN;
+use super::search::{PROBED, RUN};
 use super::token::Token;
-use crate::format::{DISTANCE_SLOT, NO_DISTANCE, distance_index};
+use crate::format::{DISTANCE_SLOT, MAX_MATCH, NO_DISTANCE, distance_index};
 use crate::isa::Isa;
 use crate::raw::Unchecked;
 use core::hint::select_unpredictable;
@@ -37,9 +37,26 @@ const WALKS: usize = 4;
 
 /// Writes the tokens that `map` leads to from its start to `tokens`; returns how many. Both, and the space for the four
 /// walks, are equally long.
+///
+/// With `EXTEND`, a length of [`PROBED`] in the map means that or more of what `data` has from `start` on.
 #[inline(always)]
-pub(crate) fn walk(map: &[Token], walked: &mut [Token], tokens: &mut [Token]) -> usize {
+pub(crate) fn walk<I: Isa, const EXTEND: bool>(
+    map: &[Token],
+    data: &[u8],
+    start: usize,
+    walked: &mut [Token],
+    tokens: &mut [Token],
+) -> usize {
     let len = map.len();
+    let extended = |token: Token, at: usize| {
+        if EXTEND && token.length() == PROBED {
+            let known = start + at + PROBED;
+            let end = (start + len).min(known - PROBED + MAX_MATCH);
+            let more = I::equal_bytes(data, known, token.distance(), end);
+            return Token::matched(PROBED + more, token.distance());
+        }
+        token
+    };
     assert!(walked.len() == len && tokens.len() == len);
     let quarter = len / WALKS;
     let starts: [usize; WALKS] = std::array::from_fn(|walk| walk * quarter);
@@ -49,7 +66,7 @@ pub(crate) fn walk(map: &[Token], walked: &mut [Token], tokens: &mut [Token]) ->
         ($walk:expr) => {
             // SAFETY: `at` is before the end of the map, and there are not more tokens than positions before it.
             unsafe {
-                let token: Token = map.at(at[$walk]);
+                let token = extended(map.at(at[$walk]), at[$walk]);
                 debug_assert!(token.length() > 0 && to[$walk] <= at[$walk]);
                 walked.put(to[$walk], token);
                 to[$walk] += 1;
@@ -76,7 +93,7 @@ pub(crate) fn walk(map: &[Token], walked: &mut [Token], tokens: &mut [Token]) ->
         let mut there = starts[walk];
         while there != reached {
             if reached < there {
-                tokens[count] = map[reached];
+                tokens[count] = extended(map[reached], reached);
                 reached += tokens[count].length();
                 count += 1;
             } else if let Some((token, after)) = rest.split_first() {

@@ -9,7 +9,7 @@ use crate::deflate::cost::{Costs, Prices};
 use crate::deflate::block::{Codes, DistanceCode, LITLEN_INDEXES};
 use crate::deflate::emit::Coded;
 use crate::deflate::walk::Symbols;
-use crate::deflate::search::{self, FACTORS, PROBED, RUN, TABLE_BITS};
+use crate::deflate::search::{self, FACTORS, PROBED, PROBE_READ, RUN, Reach, TABLE_BITS};
 use crate::deflate::token::Token;
 use crate::format::{MAX_MATCH, MIN_MATCH, NO_DISTANCE, WINDOW};
 use core::arch::x86_64::*;
@@ -96,21 +96,24 @@ impl Isa for Avx512 {
     }
 
     #[inline(always)]
-    fn cover_run(
-        run: &mut [Token; RUN],
-        deep: u32,
-        at: usize,
-        distance: usize,
-        until: usize,
-    ) -> u32 {
+    fn equal_bytes(data: &[u8], at: usize, distance: usize, end: usize) -> usize {
         // SAFETY: the features are those of the kernel that this is inlined into.
-        unsafe { cover_run(run, deep, at, distance, until) }
+        unsafe { long_match(data, at, distance, end) }
     }
 
     #[inline(always)]
-    fn equal_bytes(data: &[u8], at: usize, distance: usize, end: usize) -> usize {
-        // SAFETY: the features are those of the kernel that this is inlined into.
-        unsafe { equal_bytes(data, at, distance, end) }
+    unsafe fn extend_run(
+        run: &mut [Token; RUN],
+        deep: u32,
+        data: &[u8],
+        at: usize,
+        end: usize,
+        reach: &mut Reach,
+    ) {
+        if deep != 0 {
+            // SAFETY: as the caller vouches; the features are those of the kernel that this is inlined into.
+            unsafe { extend_run(run, deep as u16, data, at, end, reach) }
+        }
     }
 
     #[inline(always)]
@@ -209,10 +212,6 @@ unsafe fn probe_run<const KEYS: usize>(
     let base = unsafe { data.as_ptr().add(at) };
     // SAFETY: as above.
     let bytes = _mm512_castsi256_si512(unsafe { _mm256_loadu_si256(base.cast()) });
-    let own = [
-        _mm512_permutexvar_epi8(load(&LONGS[0]), bytes),
-        _mm512_permutexvar_epi8(load(&LONGS[1]), bytes),
-    ];
     let lanes = load16(&LANES);
     let here = _mm256_add_epi16(lanes, _mm256_set1_epi16((at + bias) as i16));
     let reach = if at >= WINDOW {
@@ -221,16 +220,6 @@ unsafe fn probe_run<const KEYS: usize>(
         let unbound = _mm256_add_epi16(lanes, _mm256_set1_epi16(at as i16));
         _mm256_min_epu16(unbound, _mm256_set1_epi16(WINDOW as u16 as i16))
     };
-    // How many bits below the lowest that differ; 64 if none does.
-    let equal_bits = |half: usize, valid: __mmask8, index| {
-        let unequal = _mm512_xor_si512(own[half], _mm512_set1_epi64(-1));
-        // SAFETY: valid distances are at most the position, so that no lane reads before the data, and at least 1.
-        let other = unsafe { _mm512_mask_i32gather_epi64::<1>(unequal, valid, index, base.cast()) };
-        let differ = _mm512_xor_si512(own[half], other);
-        let below = _mm512_add_epi64(differ, _mm512_set1_epi64(-1));
-        _mm512_popcnt_epi64(_mm512_andnot_si512(differ, below))
-    };
-
     let mut most = _mm512_setzero_si512();
     let mut best = _mm512_setzero_si512();
     for links in links {
@@ -238,12 +227,8 @@ unsafe fn probe_run<const KEYS: usize>(
         let valid = _mm256_cmple_epu16_mask(distance, reach);
         let distance = _mm512_cvtepu16_epi32(distance);
         let index = _mm512_sub_epi32(_mm512_cvtepu16_epi32(lanes), distance);
-        let equal = _mm512_permutex2var_epi32(
-            equal_bits(0, valid as u8, _mm512_castsi512_si256(index)),
-            load(&EVEN),
-            equal_bits(1, (valid >> 8) as u8, _mm512_extracti64x4_epi64::<1>(index)),
-        );
-        let equal = _mm512_srli_epi32::<3>(equal);
+        // SAFETY: valid distances are at most the position.
+        let equal = unsafe { equal_bytes(bytes, base, valid, index) };
         let better = _mm512_cmpge_epu32_mask(equal, most);
         most = _mm512_mask_mov_epi32(most, better, equal);
         best = _mm512_mask_mov_epi32(best, better, distance);
@@ -256,26 +241,92 @@ unsafe fn probe_run<const KEYS: usize>(
     _mm512_cmpeq_epu32_mask(most, _mm512_set1_epi32(PROBED as i32)).into()
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vl")]
+/// Takes what the last long match covers, and compares sixteen bytes more of all others at once, without a branch in
+/// between, which would often go the other way; only what is equal still is looked at one by one. Everything stays in one register: a store of some lanes could not be loaded back at once.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi,avx512vl,avx512vpopcntdq")]
 #[inline]
-fn cover_run(run: &mut [Token; RUN], deep: u32, at: usize, distance: usize, until: usize) -> u32 {
-    let (_, distances) = split(run);
-    let wanted = _mm512_set1_epi32(distance as i32);
-    let same = _mm512_mask_cmpeq_epi32_mask(deep as u16, distances, wanted);
-    let left = _mm512_set1_epi32(until as i32 - at as i32);
-    let left = _mm512_sub_epi32(left, _mm512_cvtepu16_epi32(load16(&LANES)));
-    let covered = _mm512_mask_cmpgt_epi32_mask(same, left, _mm512_setzero_si512());
-    let length = _mm512_min_epi32(left, _mm512_set1_epi32(MAX_MATCH as i32));
-    let longer = _mm512_or_si512(_mm512_slli_epi32::<16>(length), wanted);
+unsafe fn extend_run(
+    run: &mut [Token; RUN],
+    mut deep: u16,
+    data: &[u8],
+    at: usize,
+    end: usize,
+    reach: &mut Reach,
+) {
+    debug_assert!(at + RUN + PROBE_READ <= data.len());
+    let lanes = _mm512_cvtepu16_epi32(load16(&LANES));
+    let (mut length, distance) = split(run);
+    let left = |until: usize| _mm512_sub_epi32(_mm512_set1_epi32(until as i32 - at as i32), lanes);
+
+    let cover = |deep, reach: &Reach, length| {
+        let same = _mm512_set1_epi32(reach.distance as i32);
+        let same = _mm512_mask_cmpeq_epi32_mask(deep, distance, same);
+        let covered = _mm512_mask_cmpgt_epi32_mask(same, left(reach.until), _mm512_setzero_si512());
+        (_mm512_mask_mov_epi32(length, covered, left(reach.until)), deep & !covered)
+    };
+    if reach.until > at {
+        (length, deep) = cover(deep, reach, length);
+    }
+    let index = _mm512_sub_epi32(lanes, distance);
+    // SAFETY: the last lane reads up to eight bytes from `3 * PROBED` after the run, which is PROBE_READ. Lanes in `deep`
+    // have a distance that is at most their position.
+    let more = |known: usize| unsafe {
+        let base = data.as_ptr().add(at + known);
+        let bytes = _mm512_castsi256_si512(_mm256_loadu_si256(base.cast()));
+        equal_bytes(bytes, base, deep, index)
+    };
+    let full = _mm512_set1_epi32(PROBED as i32);
+    let (next, last) = (more(PROBED), more(2 * PROBED));
+    length = _mm512_mask_add_epi32(length, deep, length, next);
+    deep = _mm512_mask_cmpeq_epi32_mask(deep, next, full);
+    length = _mm512_mask_add_epi32(length, deep, length, last);
+    deep = _mm512_mask_cmpeq_epi32_mask(deep, last, full);
+    while deep != 0 {
+        let lane = deep.trailing_zeros() as usize;
+        let first = _mm512_maskz_compress_epi32(deep, distance);
+        reach.distance = _mm_cvtsi128_si32(_mm512_castsi512_si128(first)) as usize;
+        let known = at + lane + 3 * PROBED;
+        reach.until = known.min(end);
+        if known < end {
+            reach.until += long_match(data, known, reach.distance, end);
+        }
+        (length, deep) = cover(deep, reach, length);
+    }
+    length = _mm512_min_epi32(length, left(end));
+    length = _mm512_min_epi32(length, _mm512_set1_epi32(MAX_MATCH as i32));
+    let matches = _mm512_or_si512(_mm512_slli_epi32::<16>(length), distance);
     // SAFETY: the run has the 64 bytes.
-    unsafe { _mm512_mask_storeu_epi32(run.as_mut_ptr().cast(), covered, longer) };
-    covered.into()
+    unsafe { _mm512_storeu_si512(run.as_mut_ptr().cast(), matches) };
+}
+
+/// How many of the eight bytes of each position are equal to those at its index from `base`; 0 for positions that are not
+/// `valid`. The positions are those of a run, which `bytes` begins with.
+///
+/// # Safety
+///
+/// Eight bytes can be read at each valid index.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi,avx512vl,avx512vpopcntdq")]
+#[inline]
+unsafe fn equal_bytes(bytes: __m512i, base: *const u8, valid: u16, index: __m512i) -> __m512i {
+    let half = |windows, valid: __mmask8, index| {
+        let own = _mm512_permutexvar_epi8(load(windows), bytes);
+        let unequal = _mm512_xor_si512(own, _mm512_set1_epi64(-1));
+        // SAFETY: as the caller vouches.
+        let other = unsafe { _mm512_mask_i32gather_epi64::<1>(unequal, valid, index, base.cast()) };
+        let differ = _mm512_xor_si512(own, other);
+        // As many bits as are below the lowest that differs; 64 if none does.
+        let below = _mm512_add_epi64(differ, _mm512_set1_epi64(-1));
+        _mm512_popcnt_epi64(_mm512_andnot_si512(differ, below))
+    };
+    let low = half(&LONGS[0], valid as u8, _mm512_castsi512_si256(index));
+    let high = half(&LONGS[1], (valid >> 8) as u8, _mm512_extracti64x4_epi64::<1>(index));
+    _mm512_srli_epi32::<3>(_mm512_permutex2var_epi32(low, load(&EVEN), high))
 }
 
 /// Compares 64 bytes before the first branch, which is then as good as always the same.
 #[target_feature(enable = "avx512f,avx512bw")]
 #[inline]
-fn equal_bytes(data: &[u8], at: usize, distance: usize, end: usize) -> usize {
+fn long_match(data: &[u8], at: usize, distance: usize, end: usize) -> usize {
     let (mut one, mut two) = (data[at - distance..].as_chunks().0, data[at..].as_chunks().0);
     let mut equal = 0;
     while let ([first, one_rest @ ..], [second, two_rest @ ..]) = (one, two) {

@@ -13,7 +13,7 @@ use crate::deflate::body::Chunk;
 use crate::deflate::cost::{self, Costs, Prices};
 use crate::deflate::emit::{self, Coded};
 use crate::deflate::walk::{self, Symbols};
-use crate::deflate::search::{self, RUN};
+use crate::deflate::search::{self, RUN, Reach};
 use crate::deflate::token::Token;
 use crate::inflate::bits::Input;
 use crate::inflate::{Inflate, Output, fast};
@@ -53,7 +53,7 @@ pub(crate) trait Isa {
     ///
     /// # Safety
     ///
-    /// `at + RUN + 16 <= data.len()`.
+    /// `at + RUN + PROBE_READ <= data.len()`.
     #[inline(always)]
     unsafe fn probe_run<const KEYS: usize>(
         run: &mut [Token; RUN],
@@ -72,23 +72,27 @@ pub(crate) trait Isa {
         deep
     }
 
-    /// Sets the length, up to `until`, of the matches of `deep` that have this distance and begin before `until`.
-    /// Returns which those are.
-    #[inline(always)]
-    fn cover_run(
-        run: &mut [Token; RUN],
-        deep: u32,
-        at: usize,
-        distance: usize,
-        until: usize,
-    ) -> u32 {
-        search::cover_run(run, deep, at, distance, until)
-    }
-
     /// How many bytes of `data[at..end]` are equal to what is `distance` before.
     #[inline(always)]
     fn equal_bytes(data: &[u8], at: usize, distance: usize, end: usize) -> usize {
         search::equal_bytes(data, at, distance, end)
+    }
+
+    /// Finds the true lengths, up to `end`, of the matches that `deep` has a bit for.
+    ///
+    /// # Safety
+    ///
+    /// `at + RUN + PROBE_READ <= data.len()`.
+    #[inline(always)]
+    unsafe fn extend_run(
+        run: &mut [Token; RUN],
+        deep: u32,
+        data: &[u8],
+        at: usize,
+        end: usize,
+        reach: &mut Reach,
+    ) {
+        search::extend_run(run, deep, data, at, end, reach);
     }
 
     /// What a run of tokens looks up.
