@@ -1,5 +1,7 @@
 //! Levels: one number for how much time a smaller result is worth.
 
+use crate::deflate::chain::Effort;
+
 /// How hard the encoder tries: 0 stores, 1 is the fastest, 12 the smallest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Level(u8);
@@ -36,15 +38,18 @@ pub(crate) struct Plan {
     pub(crate) parse: Parse,
 }
 
-/// How a parse is chosen from the matches.
+/// How a parse is chosen.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Parse {
     /// None: the bytes as they are.
     Stored,
-    /// A match, unless a longer one begins at the next position.
+    /// The nearest match of the longest key, unless a longer one begins at the next position.
     Lazy,
-    /// The cheapest under guessed costs, and again under the costs that follow from that.
-    Cheapest { passes: usize },
+    /// The cheapest that these matches allow, by what symbols cost in typical text.
+    Cheapest,
+    /// The cheapest of all lengths of all matches that the chains find; after the first pass, by what symbols cost in the
+    /// pass before.
+    Optimal { effort: Effort, passes: usize },
 }
 
 impl Level {
@@ -53,57 +58,34 @@ impl Level {
     }
 }
 
+const fn lazy(keys: usize) -> Plan {
+    Plan { keys, parse: Parse::Lazy }
+}
+
+const fn cheapest(keys: usize) -> Plan {
+    Plan { keys, parse: Parse::Cheapest }
+}
+
+const fn optimal(depth: usize, nice: usize, passes: usize) -> Plan {
+    let effort = Effort { depth, nice };
+    Plan { keys: 0, parse: Parse::Optimal { effort, passes } }
+}
+
 static PLANS: [Plan; 13] = [
-    Plan {
-        keys: 0,
-        parse: Parse::Stored,
-    },
-    Plan {
-        keys: 1,
-        parse: Parse::Lazy,
-    },
-    Plan {
-        keys: 2,
-        parse: Parse::Lazy,
-    },
-    Plan {
-        keys: 1,
-        parse: Parse::Cheapest { passes: 1 },
-    },
-    Plan {
-        keys: 2,
-        parse: Parse::Cheapest { passes: 1 },
-    },
-    Plan {
-        keys: 3,
-        parse: Parse::Cheapest { passes: 1 },
-    },
-    Plan {
-        keys: 3,
-        parse: Parse::Cheapest { passes: 2 },
-    },
-    Plan {
-        keys: 3,
-        parse: Parse::Cheapest { passes: 3 },
-    },
-    Plan {
-        keys: 3,
-        parse: Parse::Cheapest { passes: 4 },
-    },
-    Plan {
-        keys: 3,
-        parse: Parse::Cheapest { passes: 4 },
-    },
-    Plan {
-        keys: 3,
-        parse: Parse::Cheapest { passes: 4 },
-    },
-    Plan {
-        keys: 3,
-        parse: Parse::Cheapest { passes: 4 },
-    },
-    Plan {
-        keys: 3,
-        parse: Parse::Cheapest { passes: 4 },
-    },
+    Plan { keys: 0, parse: Parse::Stored },
+    // One table and no cost pass: what is coded anew for each response.
+    lazy(1),
+    lazy(2),
+    // The cost pass takes about as long as two more keys, and gains more than a third.
+    cheapest(2),
+    cheapest(3),
+    // All matches; the default is where a deeper search begins to cost more than it gains.
+    optimal(4, 64, 1),
+    optimal(8, 64, 1),
+    optimal(16, 64, 1),
+    optimal(12, 64, 2),
+    optimal(24, 96, 2),
+    optimal(40, 128, 3),
+    optimal(80, 200, 4),
+    optimal(300, 258, 8),
 ];

@@ -60,8 +60,8 @@ pub(crate) struct Body {
 /// What only lives while a chunk is parsed.
 #[derive(Default)]
 struct Scratch {
-    /// The match map, the walks through it, and a copy for each parse but the last.
-    maps: [Vec<Token>; 3],
+    /// The match map, and the walks through it.
+    maps: [Vec<Token>; 2],
     totals: Vec<u32>,
 }
 
@@ -203,7 +203,7 @@ pub(crate) fn parse<I: Isa>(chunk: Chunk, data: &[u8], start: usize) -> usize {
     let Chunk { plan, search, scratch, tokens, histogram } = chunk;
     let len = tokens.len();
     let bytes = &data[start..start + len];
-    let [map, walked, first] = &mut scratch.maps;
+    let [map, walked] = &mut scratch.maps;
     for map in [&mut *map, &mut *walked] {
         map.resize(map.len().max(len), Token::NONE);
     }
@@ -216,20 +216,25 @@ pub(crate) fn parse<I: Isa>(chunk: Chunk, data: &[u8], start: usize) -> usize {
             walk::be_lazy(map, bytes);
             walk::walk::<I, true>(map, data, start, walked, tokens)
         }
-        Parse::Cheapest { passes } => {
+        Parse::Cheapest => {
             search.fill::<I, true>(map, data, start);
-            let mut costs = Costs::guess();
-            for _ in 1..passes {
-                first.clear();
-                first.extend_from_slice(map);
-                cost::choose::<I>(first, bytes, &costs, &mut scratch.totals);
-                let count = walk::walk::<I, false>(first, data, start, walked, tokens);
-                let mut histogram = Histogram::EMPTY;
-                walk::count::<I>(&tokens[..count], &mut histogram);
-                costs = Costs::of(&histogram.code_lengths());
-            }
-            cost::choose::<I>(map, bytes, &costs, &mut scratch.totals);
+            cost::choose::<I>(map, bytes, &Costs::typical(), &mut scratch.totals);
             walk::walk::<I, false>(map, data, start, walked, tokens)
+        }
+        Parse::Optimal { effort, passes } => {
+            search.fill_chains(effort, data, start, len);
+            let mut costs = Costs::typical();
+            let mut count = 0;
+            for pass in 0..passes {
+                cost::choose_any(&search.chains, map, bytes, &costs, &mut scratch.totals);
+                count = walk::walk::<I, false>(map, data, start, walked, tokens);
+                if pass + 1 < passes {
+                    let mut histogram = Histogram::EMPTY;
+                    walk::count::<I>(&tokens[..count], &mut histogram);
+                    costs = Costs::of(&histogram.code_lengths());
+                }
+            }
+            count
         }
     };
     walk::count::<I>(&tokens[..count], histogram);

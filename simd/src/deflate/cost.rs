@@ -15,10 +15,12 @@
 //!    set to more than any parse costs.
 
 use super::block::Lengths;
+use super::chain::Chains;
 use super::search::{MAX_CHUNK, RUN};
 use super::token::Token;
+use super::typical;
 use crate::format::{
-    DISTANCE_SLOT, DISTANCE_SLOTS, DISTANCE_SYMBOLS, LENGTH_SLOT, LENGTH_SLOTS, MAX_CODE_BITS,
+    END_OF_BLOCK, MAX_MATCH, MIN_MATCH,    DISTANCE_SLOT, DISTANCE_SLOTS, DISTANCE_SYMBOLS, LENGTH_SLOT, LENGTH_SLOTS, MAX_CODE_BITS,
     distance_index,
 };
 use crate::isa::Isa;
@@ -82,20 +84,15 @@ impl Costs {
         costs
     }
 
-    pub(crate) fn guess() -> Self {
-        let mut costs = Self::new(|_| 0, |slot| u16::from(slot >= 4) * BIT + 4 * BIT);
-        for (byte, cost) in costs.literal.iter_mut().enumerate() {
-            *cost = match byte as u8 {
-                b'a'..=b'z' | b' ' => 6 * u32::from(BIT),
-                b'A'..=b'Z' | b'0'..=b'9' | 33..=63 | b'\n' => 7 * u32::from(BIT) + 8,
-                _ => 9 * u32::from(BIT),
-            };
-        }
-        for (slot, properties) in LENGTH_SLOTS.iter().enumerate() {
-            let bits = u16::from(properties.extra) * BIT + 3 * BIT + BIT / 2 * (slot as u16);
-            costs.length[slot] = bits.into();
-        }
-        costs
+    /// The costs in typical text.
+    pub(crate) fn typical() -> Self {
+        Self::new(
+            |symbol| match symbol.checked_sub(END_OF_BLOCK + 1) {
+                None => typical::LITERAL[symbol].into(),
+                Some(slot) => typical::LENGTH[slot].into(),
+            },
+            |slot| typical::DISTANCE[slot].into(),
+        )
     }
 
     /// What a match of this length and distance costs.
@@ -155,6 +152,57 @@ pub(crate) fn choose<I: Isa>(
         }
     }
 }
+
+/// As [`choose`], but takes at each position the cheapest of all lengths of all its matches.
+#[inline(always)]
+pub(crate) fn choose_any(
+    chains: &Chains,
+    map: &mut [Token],
+    bytes: &[u8],
+    costs: &Costs,
+    totals: &mut Vec<u32>,
+) {
+    let len = bytes.len();
+    debug_assert!(len == map.len() && len <= MAX_CHUNK);
+    totals.clear();
+    totals.resize(len + 1, 0);
+    let mut by_length = [0; MAX_MATCH + 1];
+    for (length, cost) in by_length.iter_mut().enumerate().skip(MIN_MATCH) {
+        *cost = costs.length[usize::from(LENGTH_SLOT[length])];
+    }
+    for at in (0..len).rev() {
+        let mut best = totals[at + 1] + costs.literal[usize::from(bytes[at])];
+        let mut choice = Token::literal(bytes[at]);
+        let mut from = MIN_MATCH;
+        for found in chains.at(at) {
+            let slot = DISTANCE_SLOT[distance_index(found.distance())];
+            let after = &totals[at + from..=at + found.length()];
+            // The length goes along in the lowest bits, so that one minimum finds both; of equals the shortest.
+            let cheapest = after
+                .iter()
+                .zip(&by_length[from..=found.length()])
+                .zip(from as u32..)
+                .map(|((total, cost), length)| (total + cost) << LENGTH_BITS | length)
+                .min()
+                .unwrap_or(u32::MAX);
+            let total = (cheapest >> LENGTH_BITS) + costs.distance[usize::from(slot)];
+            if total < best {
+                best = total;
+                choice = Token::matched((cheapest & ((1 << LENGTH_BITS) - 1)) as usize, found.distance());
+            }
+            from = found.length() + 1;
+        }
+        totals[at] = best;
+        map[at] = choice;
+    }
+}
+
+const LENGTH_BITS: u32 = 9;
+const _: () = {
+    assert!(MAX_MATCH < 1 << LENGTH_BITS);
+    let most = (MAX_CHUNK as u64 + 3) * (MAX_BITS * BIT) as u64;
+    assert!(most < 1 << (32 - LENGTH_BITS));
+};
 
 /// The spec of [`Isa::price_run`], for up to a whole run.
 #[inline(always)]

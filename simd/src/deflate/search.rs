@@ -20,6 +20,7 @@
 //! 3. Inside of a match, the positions that follow mostly have the same distance: their length is one less, known without
 //!    a comparison.
 
+use super::chain::{Chains, Effort};
 use super::token::Token;
 use crate::format::{MAX_MATCH, MIN_MATCH, WINDOW};
 use crate::isa::Isa;
@@ -59,6 +60,7 @@ pub(crate) struct Search {
     links: [[u16; STRIP]; MAX_KEYS],
     /// The position of the data's first byte on the scale of the tables; at least 1, for 0 is an empty entry.
     bias: usize,
+    pub(crate) chains: Chains,
 }
 
 type Head = Box<[u16; TABLE_SIZE]>;
@@ -69,6 +71,7 @@ impl Search {
             heads: (0..keys).map(|_| Box::new([0; TABLE_SIZE])).collect(),
             links: [[0; STRIP]; MAX_KEYS],
             bias: 1,
+            chains: Chains::new(),
         }
     }
 
@@ -112,6 +115,13 @@ self.bias,
         }
     }
 
+    /// Fills the chains' matches for the `len` positions from `start` on.
+    #[inline(always)]
+    pub(crate) fn fill_chains(&mut self, effort: Effort, data: &[u8], start: usize, len: usize) {
+        self.make_room(start + len);
+        self.chains.fill(effort, data, start, start + len, self.bias);
+    }
+
     /// Moves the scale down if the position `end` would not fit it.
     fn make_room(&mut self, end: usize) {
         if self.bias + end <= 1 << 16 {
@@ -123,6 +133,7 @@ self.bias,
                 *entry = entry.saturating_sub(down);
             }
         }
+        self.chains.rebase(down);
         self.bias = 1;
     }
 }
