@@ -16,11 +16,13 @@ use std::{env, fs, io};
 /// Codes one body after another, appending to a vector that it is given empty.
 struct Coder {
     name: String,
-    code: Box<dyn FnMut(&[u8], &mut Vec<u8>)>,
+    code: Box<Code>,
     /// Seconds, for each body.
     best: Vec<f64>,
     made: usize,
 }
+
+type Code = dyn FnMut(&[u8], &mut Vec<u8>);
 
 fn main() -> io::Result<()> {
     let mut arguments = env::args().skip(1);
@@ -28,14 +30,23 @@ fn main() -> io::Result<()> {
         eprintln!("usage: frontier FOLDER [ROUNDS] [NAME]");
         std::process::exit(2);
     };
-    let rounds = arguments.next().and_then(|text| text.parse().ok()).unwrap_or(30);
+    let rounds = arguments
+        .next()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(30);
     let wanted = arguments.next().unwrap_or_default();
     let bodies = read(&folder)?;
     let total: usize = bodies.iter().map(Vec::len).sum();
-    println!("{} bodies, {total} bytes, kernels {}", bodies.len(), Kernels::detect().name());
+    println!(
+        "{} bodies, {total} bytes, kernels {}",
+        bodies.len(),
+        Kernels::detect().name()
+    );
 
     let mut coders = encoders();
-    coders.retain(|coder| coder.name == wanted || coder.name.starts_with(&format!("{wanted} ")) || wanted.is_empty());
+    coders.retain(|coder| {
+        coder.name == wanted || coder.name.starts_with(&format!("{wanted} ")) || wanted.is_empty()
+    });
     run(&mut coders, &bodies, rounds);
     for coder in &coders {
         let ratio = total as f64 / coder.made as f64;
@@ -63,7 +74,11 @@ fn read(folder: &str) -> io::Result<Vec<Vec<u8>>> {
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir::<std::path::PathBuf>(folder)? {
             let path = entry?.path();
-            if path.is_dir() { folders.push(path) } else { paths.push(path) }
+            if path.is_dir() {
+                folders.push(path)
+            } else {
+                paths.push(path)
+            }
         }
     }
     paths.sort();
@@ -71,16 +86,24 @@ fn read(folder: &str) -> io::Result<Vec<Vec<u8>>> {
 }
 
 fn coder(name: String, code: impl FnMut(&[u8], &mut Vec<u8>) + 'static) -> Coder {
-    Coder { name, code: Box::new(code), best: Vec::new(), made: 0 }
+    Coder {
+        name,
+        code: Box::new(code),
+        best: Vec::new(),
+        made: 0,
+    }
 }
 
 fn encoders() -> Vec<Coder> {
     let mut coders = Vec::new();
     for level in (0..=12).filter_map(Level::new) {
         let mut encoder = Encoder::new(Format::Gzip, level);
-        coders.push(coder(format!("laneflate {}", level.number()), move |body, out| {
-            encoder.encode(body, out);
-        }));
+        coders.push(coder(
+            format!("laneflate {}", level.number()),
+            move |body, out| {
+                encoder.encode(body, out);
+            },
+        ));
     }
     for level in [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12] {
         let number = libdeflater::CompressionLvl::new(level).expect("one of its levels");
@@ -112,7 +135,9 @@ fn decoders(longest: usize) -> Vec<Coder> {
         }),
         coder("libdeflate, decode".into(), move |coded, out| {
             // It does not size its output; give it what it is told elsewhere.
-            let stated = coded.last_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
+            let stated = coded
+                .last_chunk()
+                .map_or(0, |bytes| u32::from_le_bytes(*bytes));
             out.resize(stated as usize, 0);
             rival.gzip_decompress(coded, out).expect("is valid");
         }),
@@ -145,5 +170,8 @@ fn run(coders: &mut [Coder], bodies: &[Vec<u8>], rounds: usize) {
 fn report(coder: &Coder, total: usize, bodies: usize, size: &str) {
     let best: f64 = coder.best.iter().sum();
     let (micros, speed) = (best * 1e6 / bodies as f64, total as f64 / best / 1e6);
-    println!("{:20} {size:12} {micros:9.1} us/body {speed:8.1} MB/s", coder.name);
+    println!(
+        "{:20} {size:12} {micros:9.1} us/body {speed:8.1} MB/s",
+        coder.name
+    );
 }

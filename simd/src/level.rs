@@ -9,8 +9,8 @@ pub struct Level(u8);
 impl Level {
     /// Level 1, for the hot path.
     pub const FASTEST: Self = Self(1);
-    /// Level 6, small for its cost.
-    pub const DEFAULT: Self = Self(6);
+    /// Level 4, the smallest of those that are quick.
+    pub const DEFAULT: Self = Self(4);
     /// Level 12, for what is compressed once and sent often.
     pub const BEST: Self = Self(12);
 
@@ -45,10 +45,10 @@ pub(crate) enum Parse {
     Stored,
     /// The nearest match of the longest key, unless a longer one begins at the next position.
     Lazy,
-    /// The cheapest that these matches allow, by what symbols cost in typical text.
-    Cheapest,
-    /// The cheapest of all lengths of all matches that the chains find; after the first pass, by what symbols cost in the
-    /// pass before.
+    /// The cheapest that these matches allow, by what symbols cost in typical text; after the first pass, by what they cost
+    /// in the pass before.
+    Cheapest { passes: usize },
+    /// The same of all lengths of all matches that the chains find.
     Optimal { effort: Effort, passes: usize },
 }
 
@@ -59,33 +59,45 @@ impl Level {
 }
 
 const fn lazy(keys: usize) -> Plan {
-    Plan { keys, parse: Parse::Lazy }
+    Plan {
+        keys,
+        parse: Parse::Lazy,
+    }
 }
 
-const fn cheapest(keys: usize) -> Plan {
-    Plan { keys, parse: Parse::Cheapest }
+const fn cheapest(keys: usize, passes: usize) -> Plan {
+    Plan {
+        keys,
+        parse: Parse::Cheapest { passes },
+    }
 }
 
 const fn optimal(depth: usize, nice: usize, passes: usize) -> Plan {
     let effort = Effort { depth, nice };
-    Plan { keys: 0, parse: Parse::Optimal { effort, passes } }
+    Plan {
+        keys: 0,
+        parse: Parse::Optimal { effort, passes },
+    }
 }
 
 static PLANS: [Plan; 13] = [
-    Plan { keys: 0, parse: Parse::Stored },
-    // One table and no cost pass: what is coded anew for each response.
+    Plan {
+        keys: 0,
+        parse: Parse::Stored,
+    },
+    // One key and no cost pass: for what is coded anew for each response.
     lazy(1),
     lazy(2),
-    // The cost pass takes about as long as two more keys, and gains more than a third.
-    cheapest(2),
-    cheapest(3),
-    // All matches; the default is where a deeper search begins to cost more than it gains.
-    optimal(4, 64, 1),
-    optimal(8, 64, 1),
-    optimal(16, 64, 1),
-    optimal(12, 64, 2),
-    optimal(24, 96, 2),
-    optimal(40, 128, 3),
-    optimal(80, 200, 4),
+    // The cost pass takes about as long as one more key, and gains as much.
+    cheapest(2, 1),
+    cheapest(3, 1),
+    cheapest(3, 2),
+    // From here on every position is searched, which takes three times as long before it finds anything.
+    optimal(6, 20, 1),
+    optimal(12, 32, 1),
+    optimal(20, 40, 1),
+    optimal(16, 48, 2),
+    optimal(40, 128, 2),
+    optimal(60, 160, 4),
     optimal(300, 258, 8),
 ];

@@ -25,7 +25,8 @@ impl<'a> BitWriter<'a> {
         self.bits |= u64::from(value) << self.count;
         self.count += count;
         if self.count >= 32 {
-            self.out.extend_from_slice(&(self.bits as u32).to_le_bytes());
+            self.out
+                .extend_from_slice(&(self.bits as u32).to_le_bytes());
             self.bits >>= 32;
             self.count -= 32;
         }

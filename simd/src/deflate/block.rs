@@ -66,6 +66,7 @@ impl DistanceCode {
     }
 
     /// A table as the words it consists of.
+    #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     pub(crate) fn words(table: &[Self; 32]) -> &[u32; 32] {
         // SAFETY: the type is a transparent wrapper.

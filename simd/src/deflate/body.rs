@@ -62,6 +62,8 @@ pub(crate) struct Body {
 struct Scratch {
     /// The match map, and the walks through it.
     maps: [Vec<Token>; 2],
+    /// The map of each parse but the last.
+    first: Vec<Token>,
     totals: Vec<u32>,
 }
 
@@ -200,7 +202,13 @@ pub(crate) struct Chunk<'a> {
 /// Parses the bytes of `data` from `start` on, as many as there is room for tokens; returns how many tokens that makes.
 #[inline(always)]
 pub(crate) fn parse<I: Isa>(chunk: Chunk, data: &[u8], start: usize) -> usize {
-    let Chunk { plan, search, scratch, tokens, histogram } = chunk;
+    let Chunk {
+        plan,
+        search,
+        scratch,
+        tokens,
+        histogram,
+    } = chunk;
     let len = tokens.len();
     let bytes = &data[start..start + len];
     let [map, walked] = &mut scratch.maps;
@@ -216,25 +224,29 @@ pub(crate) fn parse<I: Isa>(chunk: Chunk, data: &[u8], start: usize) -> usize {
             walk::be_lazy(map, bytes);
             walk::walk::<I, true>(map, data, start, walked, tokens)
         }
-        Parse::Cheapest => {
+        Parse::Cheapest { passes } => {
             search.fill::<I, true>(map, data, start);
-            cost::choose::<I>(map, bytes, &Costs::typical(), &mut scratch.totals);
+            let mut costs = Costs::typical();
+            for _ in 1..passes {
+                scratch.first.clear();
+                scratch.first.extend_from_slice(map);
+                cost::choose::<I>(&mut scratch.first, bytes, &costs, &mut scratch.totals);
+                let count = walk::walk::<I, false>(&scratch.first, data, start, walked, tokens);
+                costs = Costs::after::<I>(&tokens[..count]);
+            }
+            cost::choose::<I>(map, bytes, &costs, &mut scratch.totals);
             walk::walk::<I, false>(map, data, start, walked, tokens)
         }
         Parse::Optimal { effort, passes } => {
             search.fill_chains(effort, data, start, len);
             let mut costs = Costs::typical();
-            let mut count = 0;
-            for pass in 0..passes {
+            for _ in 1..passes {
                 cost::choose_any(&search.chains, map, bytes, &costs, &mut scratch.totals);
-                count = walk::walk::<I, false>(map, data, start, walked, tokens);
-                if pass + 1 < passes {
-                    let mut histogram = Histogram::EMPTY;
-                    walk::count::<I>(&tokens[..count], &mut histogram);
-                    costs = Costs::of(&histogram.code_lengths());
-                }
+                let count = walk::walk::<I, false>(map, data, start, walked, tokens);
+                costs = Costs::after::<I>(&tokens[..count]);
             }
-            count
+            cost::choose_any(&search.chains, map, bytes, &costs, &mut scratch.totals);
+            walk::walk::<I, false>(map, data, start, walked, tokens)
         }
     };
     walk::count::<I>(&tokens[..count], histogram);

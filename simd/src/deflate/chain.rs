@@ -11,7 +11,7 @@
 use super::search::{MAX_CHUNK, equal_bytes};
 use super::token::Token;
 use crate::format::{MAX_MATCH, MIN_MATCH, WINDOW};
-use crate::raw::load64;
+use crate::raw::load32;
 
 const BITS: u32 = 15;
 const SHORT_BITS: u32 = 13;
@@ -80,7 +80,14 @@ impl Chains {
 
     /// Finds the matches of `data[start..end]`, where index 0 of the data stands at `bias` on the scale.
     #[inline(always)]
-    pub(crate) fn fill(&mut self, effort: Effort, data: &[u8], start: usize, end: usize, bias: usize) {
+    pub(crate) fn fill(
+        &mut self,
+        effort: Effort,
+        data: &[u8],
+        start: usize,
+        end: usize,
+        bias: usize,
+    ) {
         self.heads.resize(1 << BITS, 0);
         self.short_heads.resize(1 << SHORT_BITS, 0);
         self.links.resize(SCALE, 0);
@@ -94,7 +101,7 @@ impl Chains {
                 continue;
             }
             // SAFETY: as just checked.
-            let word = unsafe { load64(data, at) } as u32;
+            let word = unsafe { load32(data, at) };
             let here = (at + bias) as u16;
             let head = &mut self.heads[(word.wrapping_mul(0x9e37_79b1) >> (32 - BITS)) as usize];
             let candidate = std::mem::replace(head, here);
@@ -102,7 +109,15 @@ impl Chains {
             let hash = (word << 8).wrapping_mul(0x9e37_79b1) >> (32 - SHORT_BITS);
             let short = std::mem::replace(&mut self.short_heads[hash as usize], here);
             if at >= covered {
-                let longest = self.find(effort, data, at, end.min(at + MAX_MATCH), here, candidate, short);
+                let longest = self.find(
+                    effort,
+                    data,
+                    at,
+                    end.min(at + MAX_MATCH),
+                    here,
+                    candidate,
+                    short,
+                );
                 if longest >= effort.nice {
                     covered = at + longest;
                 }
@@ -127,14 +142,13 @@ impl Chains {
         let reach = at.min(WINDOW);
         let longest = end - at;
         let first = self.matches.len();
-        let mut best = MIN_MATCH - 1;
-        if longest < MIN_MATCH {
-            return best;
+        let mut best = MIN_MATCH;
+        if longest <= MIN_MATCH {
+            return 0;
         }
         let distance = usize::from(here.wrapping_sub(short));
         if short != 0 && distance <= reach && data[at - distance..][..3] == data[at..][..3] {
-            best = MIN_MATCH;
-            self.matches.push(Token::matched(best, distance));
+            self.matches.push(Token::matched(MIN_MATCH, distance));
         }
         for _ in 0..effort.depth {
             let distance = usize::from(here.wrapping_sub(candidate));
@@ -143,8 +157,13 @@ impl Chains {
             }
             candidate = self.links[usize::from(candidate)];
             let other = at - distance;
-            // The byte that would make it longer first, for it differs most often.
-            if data[other + best] != data[at + best] || data[other..][..4] != data[at..][..4] {
+            // What would make it longer first, for that differs most often.
+            // SAFETY: `best` is at least 3, and `at + best < end`; `other` is before `at`; four bytes follow `at`.
+            let differs = unsafe {
+                load32(data, other + best - 3) != load32(data, at + best - 3)
+                    || load32(data, other) != load32(data, at)
+            };
+            if differs {
                 continue;
             }
             let length = equal_bytes(data, at, distance, end);

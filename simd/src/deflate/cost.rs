@@ -14,14 +14,14 @@
 //! 3. Where there is no match, its "position after it" is the position itself, the total of which is not known yet and
 //!    set to more than any parse costs.
 
-use super::block::Lengths;
+use super::block::Histogram;
 use super::chain::Chains;
 use super::search::{MAX_CHUNK, RUN};
 use super::token::Token;
-use super::typical;
+use super::{typical, walk};
 use crate::format::{
-    END_OF_BLOCK, MAX_MATCH, MIN_MATCH,    DISTANCE_SLOT, DISTANCE_SLOTS, DISTANCE_SYMBOLS, LENGTH_SLOT, LENGTH_SLOTS, MAX_CODE_BITS,
-    distance_index,
+    DISTANCE_SLOT, DISTANCE_SLOTS, DISTANCE_SYMBOLS, END_OF_BLOCK, LENGTH_SLOT, LENGTH_SLOTS,
+    MAX_CODE_BITS, MAX_MATCH, MIN_MATCH, distance_index,
 };
 use crate::isa::Isa;
 use crate::raw::Unchecked;
@@ -59,8 +59,12 @@ pub(crate) struct Prices {
 }
 
 impl Costs {
-    /// The costs under the codes of a block. Symbols without a code cost a little more than the rarest.
-    pub(crate) fn of(lengths: &Lengths) -> Self {
+    /// The costs under the best codes for these tokens. Symbols without a code cost a little more than the rarest.
+    #[inline(always)]
+    pub(crate) fn after<I: Isa>(tokens: &[Token]) -> Self {
+        let mut histogram = Histogram::EMPTY;
+        walk::count::<I>(tokens, &mut histogram);
+        let lengths = histogram.code_lengths();
         let price =
             |length: u8, unused: u8| u16::from(if length == 0 { unused } else { length }) * BIT;
         Self::new(
@@ -132,7 +136,9 @@ pub(crate) fn choose<I: Isa>(
             Some(run) if part == RUN => I::price_run(run, costs, &mut prices),
             _ => price_run(&map[from..from + part], costs, &mut prices),
         }
-        let run = map[from..from + part].iter_mut().zip(&bytes[from..from + part]);
+        let run = map[from..from + part]
+            .iter_mut()
+            .zip(&bytes[from..from + part]);
         let run = run.zip(prices.whole.iter().zip(&prices.short));
         for (lane, ((slot, &byte), (whole, short))) in run.enumerate().rev() {
             let found = *slot;
@@ -188,7 +194,10 @@ pub(crate) fn choose_any(
             let total = (cheapest >> LENGTH_BITS) + costs.distance[usize::from(slot)];
             if total < best {
                 best = total;
-                choice = Token::matched((cheapest & ((1 << LENGTH_BITS) - 1)) as usize, found.distance());
+                choice = Token::matched(
+                    (cheapest & ((1 << LENGTH_BITS) - 1)) as usize,
+                    found.distance(),
+                );
             }
             from = found.length() + 1;
         }

@@ -25,6 +25,7 @@ use super::token::Token;
 use crate::format::{MAX_MATCH, MIN_MATCH, WINDOW};
 use crate::isa::Isa;
 use crate::raw::load64;
+use core::hint::select_unpredictable;
 
 /// Positions that are parsed at a time, at most.
 pub(crate) const MAX_CHUNK: usize = 16384;
@@ -84,19 +85,17 @@ impl Search {
     ///
     /// With `EXTEND`, lengths are true up to the end of the map; without, [`PROBED`] means that or more.
     #[inline(always)]
-    pub(crate) fn fill<I: Isa, const EXTEND: bool>(&mut self, map: &mut [Token], data: &[u8], start: usize) {
+    pub(crate) fn fill<I: Isa, const EXTEND: bool>(
+        &mut self,
+        map: &mut [Token],
+        data: &[u8],
+        start: usize,
+    ) {
         let end = start + map.len();
         debug_assert!(start <= WINDOW && map.len() <= MAX_CHUNK && end <= data.len());
         self.make_room(end);
         match self.heads.as_mut_slice() {
-            [first] => fill::<I, 1, EXTEND>(
-                [first],
-                &mut self.links,
-                map,
-                data,
-                start,
-self.bias,
-            ),
+            [first] => fill::<I, 1, EXTEND>([first], &mut self.links, map, data, start, self.bias),
             [first, second] => {
                 fill::<I, 2, EXTEND>(
                     [first, second],
@@ -104,7 +103,7 @@ self.bias,
                     map,
                     data,
                     start,
-self.bias,
+                    self.bias,
                 );
             }
             [first, second, third] => {
@@ -119,7 +118,8 @@ self.bias,
     #[inline(always)]
     pub(crate) fn fill_chains(&mut self, effort: Effort, data: &[u8], start: usize, len: usize) {
         self.make_room(start + len);
-        self.chains.fill(effort, data, start, start + len, self.bias);
+        self.chains
+            .fill(effort, data, start, start + len, self.bias);
     }
 
     /// Moves the scale down if the position `end` would not fit it.
@@ -161,15 +161,7 @@ fn fill<I: Isa, const KEYS: usize, const EXTEND: bool>(
             }
         }
         let links = std::array::from_fn(|key| &links[key][..len]);
-        probe::<I, KEYS, EXTEND>(
-            strip,
-            links,
-            data,
-            at,
-            end,
-            bias,
-            &mut reach,
-        );
+        probe::<I, KEYS, EXTEND>(strip, links, data, at, end, bias, &mut reach);
         at += len;
     }
 }
@@ -299,23 +291,18 @@ pub(crate) unsafe fn probe_one<const KEYS: usize>(
     let (mut most, mut best) = (0, 0);
     for link in links {
         let distance = usize::from(((at + bias) as u16).wrapping_sub(link));
+        // No branch here: whether there is a match, and which is best, no predictor could learn.
         let valid = distance <= at.min(WINDOW);
-        // SAFETY: not before the data, and before `at`.
-        let other = unsafe { load64(data, at - if valid { distance } else { 0 }) };
-        let equal = if valid {
-            ((own ^ other).trailing_zeros() >> 3) as usize
-        } else {
-            0
-        };
+        let distance = select_unpredictable(valid, distance, 0);
+        // SAFETY: not before the data, and not after `at`.
+        let other = unsafe { load64(data, at - distance) };
+        let equal = ((own ^ other).trailing_zeros() >> 3) as usize;
+        let equal = select_unpredictable(valid, equal, 0);
         let better = equal >= most;
-        most = if better { equal } else { most };
-        best = if better { distance } else { best };
+        most = select_unpredictable(better, equal, most);
+        best = select_unpredictable(better, distance, best);
     }
-    if most > MIN_MATCH {
-        Token::matched(most, best)
-    } else {
-        Token::NONE
-    }
+    select_unpredictable(most > MIN_MATCH, Token::matched(most, best), Token::NONE)
 }
 
 /// The match that was extended last: `data[..until]` equals what is `distance` before.

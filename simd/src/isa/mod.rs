@@ -2,6 +2,8 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
@@ -12,9 +14,9 @@ use crate::deflate::block::Codes;
 use crate::deflate::body::Chunk;
 use crate::deflate::cost::{self, Costs, Prices};
 use crate::deflate::emit::{self, Coded};
-use crate::deflate::walk::{self, Symbols};
 use crate::deflate::search::{self, RUN, Reach};
 use crate::deflate::token::Token;
+use crate::deflate::walk::{self, Symbols};
 use crate::inflate::bits::Input;
 use crate::inflate::{Inflate, Output, fast};
 use std::fmt;
@@ -197,6 +199,15 @@ static LIST: &[Kernels] = &[
         avx512::available,
         "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vpopcntdq,avx512cd,vpclmulqdq,pclmulqdq,avx2,bmi1,bmi2,lzcnt,popcnt"
     ),
+    #[cfg(target_arch = "x86_64")]
+    kernels!(
+        "avx2",
+        x86::Avx2,
+        x86::has_avx2,
+        "avx2,bmi1,bmi2,lzcnt,popcnt,pclmulqdq"
+    ),
+    #[cfg(target_arch = "aarch64")]
+    kernels!("neon", neon::Neon, neon::available, "neon,aes"),
     kernels!("scalar", Scalar, || true),
 ];
 

@@ -1,7 +1,29 @@
-//! What AVX2 and AVX-512 share.
+//! AVX2, and what AVX-512 shares with it.
+//!
+//! AVX2 can gather, but not scatter, compare without a detour, or find the lowest set bit of a lane; the scalar steps,
+//! compiled for its shifts and bit counts, are as fast. Its own are the loops that compile to vectors, and the CRC.
 
-use crate::checksum::fold::Lane;
+use super::Isa;
+use crate::checksum::fold::{self, Lane};
 use core::arch::x86_64::*;
+
+pub(super) struct Avx2;
+
+pub(super) fn has_avx2() -> bool {
+    is_x86_feature_detected!("avx2")
+        && is_x86_feature_detected!("bmi1")
+        && is_x86_feature_detected!("bmi2")
+        && is_x86_feature_detected!("lzcnt")
+        && is_x86_feature_detected!("popcnt")
+        && is_x86_feature_detected!("pclmulqdq")
+}
+
+impl Isa for Avx2 {
+    #[inline(always)]
+    fn crc32(seed: u32, data: &[u8]) -> u32 {
+        fold::crc32::<Lane128>(seed, data)
+    }
+}
 
 /// A vector for [`fold`](crate::checksum::fold).
 #[derive(Clone, Copy)]
