@@ -131,6 +131,13 @@ fn blocks() {
         kind("1 01 00000 00000 0000 100 000 000 000"),
         ErrorKind::BadPrecode
     );
+    // Found by fuzzing: zlib takes a precode without symbols, and misses the end of block later.
+    let empty = "1 01 00000 00000 0000 000 000 000 000";
+    assert_eq!(kind(empty), ErrorKind::UnexpectedEnd);
+    assert_eq!(
+        kind(&format!("{empty}{}", "0".repeat(258))),
+        ErrorKind::NoEndOfBlock
+    );
     // A repeat before any length.
     assert_eq!(
         kind("1 01 00000 00000 0000 100 000 000 100 1 1"),

@@ -235,8 +235,13 @@ impl Inflate {
             self.state = State::Precode { counts, have };
         }
         let lengths = &self.lengths[..PRECODE_SYMBOLS];
-        let built = self.tables.precode.build(lengths, &PRECODE, false);
-        built.map_err(|BadCode| ErrorKind::BadPrecode)?;
+        if lengths.iter().all(|&length| length == 0) {
+            // zlib reads a length of 0 from each bit of a code without symbols. It ends as badly: without end of block.
+            self.tables.precode.fill(PRECODE[0]);
+        } else {
+            let built = self.tables.precode.build(lengths, &PRECODE, false);
+            built.map_err(|BadCode| ErrorKind::BadPrecode)?;
+        }
         self.state = State::Lengths { counts, have: 0 };
         Ok(())
     }

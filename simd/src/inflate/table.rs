@@ -191,6 +191,11 @@ impl<const BITS: usize, const SIZE: usize> Table<BITS, SIZE> {
         Ok(())
     }
 
+    /// Makes each single bit mean `symbol`.
+    pub(crate) fn fill(&mut self, symbol: Entry) {
+        self.entries[..1 << BITS].fill(symbol.with_code(1));
+    }
+
     fn build_incomplete(
         &mut self,
         lengths: &[u8],
@@ -202,7 +207,7 @@ impl<const BITS: usize, const SIZE: usize> Table<BITS, SIZE> {
         if !may_be_single || counts.iter().any(|&count| count > 0) {
             return Err(BadCode);
         }
-        self.entries[..1 << BITS].fill(Entry::invalid().with_code(1));
+        self.fill(Entry::invalid());
         if single {
             let symbol = lengths
                 .iter()
