@@ -190,7 +190,7 @@ impl Default for CodingSettings {
     fn default() -> Self {
         Self {
             offered: vec![Coding::Zstd, Coding::Brotli, Coding::Gzip],
-            gzip_level: 6,
+            gzip_level: 4,
             brotli_quality: 5,
             zstd_level: 3,
             min_length: 256,
