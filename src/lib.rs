@@ -11,8 +11,8 @@
 //!                                                 └─ encode        store, sidecar or encoder -> body
 //! ```
 //!
-//! Another program puts [`encode::layer::CompressLayer`] around a tower service of its own, takes [`service::StaticFiles`],
-//! a tower service that answers from a folder, or runs [`server::Server`], which is the whole.
+//! Another program puts [`encode::layer::CompressLayer`] around a tower service of its own, takes
+//! [`service::StaticFiles`], a tower service that answers from a folder, or runs [`server::Server`], which is the whole.
 
 #![forbid(unsafe_code)]
 

@@ -25,7 +25,7 @@ fn sidecars_are_found_with_their_original() {
         fixture.write(name, bytes);
     }
     let resource = file(fixture.files().lookup("/page.html", fixture.now));
-    assert!(!resource.is_sidecar_only());
+    assert!(resource.identity.is_some());
     for (coding, bytes) in [(Coding::Gzip, GZIP), (Coding::Brotli, BROTLI), (Coding::Zstd, ZSTD)] {
         assert_eq!(resource.sidecar(coding).unwrap().content().unwrap(), bytes, "{coding:?}");
     }
@@ -41,7 +41,7 @@ fn a_sidecar_alone_is_a_resource_without_original() {
     fixture.write("folder/index.html.br", BROTLI);
     let files = fixture.files();
     let resource = file(files.lookup("/page.html", fixture.now));
-    assert!(resource.is_sidecar_only() && resource.sidecar(Coding::Gzip).is_some());
+    assert!(resource.identity.is_none() && resource.sidecar(Coding::Gzip).is_some());
     assert_eq!(resource.name, Path::new("page.html"));
     assert!(file(files.lookup("/folder/", fixture.now)).sidecar(Coding::Brotli).is_some());
 }
