@@ -236,9 +236,8 @@ impl Cli {
 
 impl Network {
     fn apply(self, settings: &mut Settings) {
-        settings.listen = self.listen;
-        if settings.listen.is_empty() {
-            settings.listen.push(SocketAddr::from(([127, 0, 0, 1], 8080)));
+        if !self.listen.is_empty() {
+            settings.listen = self.listen;
         }
         set(&mut settings.workers.count, self.workers);
         settings.workers.pin = !self.no_pin;
