@@ -60,14 +60,17 @@ pub(super) async fn serve(stream: TcpStream, state: Arc<ConnState>, shared: Arc<
     match end {
         End::Closed if socket.turn_to_http2() => return Box::pin(serve_http2(socket, state, shared)).await,
         End::Closed => {}
-        End::Verdict(Verdict::LateHead) => tell(&socket, LATE_HEAD),
+        // Empty lines behind a request are no head that is late.
+        End::Verdict(Verdict::LateHead) if socket.has_part_of_head() => tell(&socket, LATE_HEAD),
         End::Folded | End::Busy | End::Verdict(_) => return,
     }
     // If something is still unsent, it is a response that these bytes would end up in.
     if socket.refuses_target() && state.is_idle() {
         tell(&socket, LONG_TARGET);
     }
-    if socket.must_linger() {
+    if state.is_broken() {
+        socket.reset_on_close();
+    } else if socket.must_linger() {
         Box::pin(linger(socket)).await;
     }
 }
@@ -92,6 +95,7 @@ async fn serve_http1(socket: Socket, state: &Arc<ConnState>, shared: &Arc<Shared
                 }
                 state.revoke_fold();
             }
+            Verdict::Finish => {}
             Verdict::Drain if draining => {}
             Verdict::Drain => {
                 draining = true;
@@ -123,10 +127,12 @@ async fn wait_folded(socket: &Socket, state: &ConnState) -> Option<Verdict> {
     poll_fn(|cx| {
         state.listen_for_verdicts(cx.waker());
         match state.verdict() {
-            Verdict::None | Verdict::Fold => socket.stream().poll_read_ready(cx).map(|_| {
-                state.revoke_fold();
-                None
-            }),
+            Verdict::None | Verdict::Fold | Verdict::Finish => {
+                socket.stream().poll_read_ready(cx).map(|_| {
+                    state.revoke_fold();
+                    None
+                })
+            }
             verdict => Poll::Ready(Some(verdict)),
         }
     })
@@ -141,8 +147,8 @@ async fn serve_http2(socket: Socket, state: Arc<ConnState>, shared: Arc<Shared>)
         state.listen_for_verdicts(cx.waker());
         match state.verdict() {
             Verdict::None | Verdict::Fold => {}
-            Verdict::Drain if draining => {}
-            Verdict::Drain => {
+            Verdict::Finish | Verdict::Drain if draining => {}
+            Verdict::Finish | Verdict::Drain => {
                 draining = true;
                 Pin::new(&mut connection).graceful_shutdown();
             }

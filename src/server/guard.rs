@@ -77,6 +77,11 @@ impl Guard {
         }
     }
 
+    /// Whether what was received ends in a part of a head that is more than empty lines.
+    pub(crate) fn has_part_of_head(&self) -> bool {
+        self.in_line || self.state == State::Fields
+    }
+
     /// Whether all that was received are whole requests.
     pub(crate) fn at_boundary(&self) -> bool {
         self.state == State::RequestLine && !self.in_line

@@ -26,7 +26,7 @@ pub(super) struct Outgoing {
     state: Arc<ConnState>,
     shared: Arc<Shared>,
     http1: bool,
-    head_in_http2: bool,
+    head: bool,
     sent: u64,
     ended: Option<(StatusCode, Notes)>,
     /// `None` where nothing is logged.
@@ -67,17 +67,8 @@ impl Outgoing {
             })
         });
         let http1 = request.version() < Version::HTTP_2;
-        let head_in_http2 = !http1 && *request.method() == Method::HEAD;
-        Self {
-            body: Outlet::Body(Body::Empty),
-            state,
-            shared,
-            http1,
-            head_in_http2,
-            sent: 0,
-            ended: None,
-            line,
-        }
+        let head = *request.method() == Method::HEAD;
+        Self { body: Outlet::Body(Body::Empty), state, shared, http1, head, sent: 0, ended: None, line }
     }
 
     pub(super) fn shared(&self) -> &Arc<Shared> {
@@ -92,18 +83,21 @@ impl Outgoing {
     pub(super) fn finish(mut self, reply: Reply, closes: bool) -> Response<Self> {
         let Reply { response, notes } = reply;
         let (mut parts, body) = response.into_parts();
+        // hyper tells lengths too, but not that of an empty body to HEAD, nor in HTTP/2.
+        let has_content = !matches!(parts.status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
+        if (self.head || !self.http1)
+            && has_content
+            && let Some(length) = body.size_hint().exact()
+        {
+            parts.headers.insert(header::CONTENT_LENGTH, length.into());
+        }
         // A client that gets a request wrong may be out of step with what follows it.
         if closes || self.http1 && parts.status == StatusCode::BAD_REQUEST {
             parts.headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
         self.body = match body {
-            // hyper leaves the body out of the answer to HEAD in HTTP/1, and tells its length. In HTTP/2 both are ours to do.
-            body if self.head_in_http2 => {
-                if let Some(length) = body.size_hint().exact() {
-                    parts.headers.insert(header::CONTENT_LENGTH, length.into());
-                }
-                Outlet::Body(Body::Empty)
-            }
+            // hyper leaves the body out of the answer to HEAD in HTTP/1; in HTTP/2 that is ours to do.
+            _ if self.head && !self.http1 => Outlet::Body(Body::Empty),
             // HTTP/2 frames what it sends, so there the file is read.
             Body::File(file) if self.http1 => {
                 let (file, offset, length) = file.into_span();
@@ -151,6 +145,9 @@ impl HttpBody for Outgoing {
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Wire>>>> {
         let Some(result) = ready!(self.poll_wire(cx)) else { return Poll::Ready(None) };
+        if result.is_err() {
+            self.state.set_broken();
+        }
         if !self.http1 {
             self.state.progressed();
         }

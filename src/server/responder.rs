@@ -10,7 +10,7 @@ use hyper::body::Incoming;
 use hyper::service::Service;
 
 use super::outgoing::Outgoing;
-use super::state::ConnState;
+use super::state::{ConnState, Verdict};
 use super::worker::Shared;
 use crate::service::Answer;
 
@@ -38,7 +38,8 @@ impl Service<Request<Incoming>> for Responder {
         if request.version() == Version::HTTP_2 {
             self.state.progressed();
         }
-        let closes = request.version() < Version::HTTP_2 && number >= self.shared.limits.keepalive_requests;
+        let last = number >= self.shared.limits.keepalive_requests || self.state.verdict() >= Verdict::Finish;
+        let closes = last && request.version() < Version::HTTP_2;
         let outgoing = Outgoing::begin(&request, Arc::clone(&self.state), Arc::clone(&self.shared));
         let now = self.state.last_event();
         self.shared.vigil.request(now);

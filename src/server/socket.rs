@@ -13,6 +13,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use bytes::{Buf, Bytes};
 use rustix::net::{SendAncillaryBuffer, SendFlags, sockopt};
@@ -28,6 +29,9 @@ pub(crate) const LONGEST_SPAN: usize = 1 << 20;
 
 /// Spans of this length are worth two system calls more, to leave in full segments.
 const CORK_FROM: usize = 128 << 10;
+
+/// A response longer than this may be on its way for long after the kernel took it.
+const IN_FLIGHT: usize = 32 << 10;
 
 /// What stands for a file in hyper's buffers. It is in `.bss` and no byte of it is read, so it takes no memory.
 static STAND_IN: [u8; LONGEST_SPAN] = [0; LONGEST_SPAN];
@@ -91,6 +95,8 @@ pub(crate) struct Socket {
     /// The last read filled its buffer, so more may be waiting.
     more_to_read: bool,
     ended: bool,
+    /// Bytes sent since the last were received.
+    sent_since_read: usize,
     /// Bytes that were read and inspected already, to be read again.
     given_back: Bytes,
     corked: AtomicBool,
@@ -106,6 +112,7 @@ impl Socket {
             longest_request_line: limits.head_bytes / 2,
             more_to_read: false,
             ended: false,
+            sent_since_read: 0,
             given_back: Bytes::new(),
             corked: AtomicBool::new(false),
         }
@@ -141,11 +148,23 @@ impl Socket {
         matches!(&self.protocol, Protocol::Http1(guard) if guard.refuses_target())
     }
 
-    /// Whether closing now could destroy a response under way: the kernel answers bytes that nobody read with a reset, and a reset
-    /// makes the client drop what it has not read yet.
+    /// Whether a part of a request head was received.
+    pub(crate) fn has_part_of_head(&self) -> bool {
+        matches!(&self.protocol, Protocol::Http1(guard) if guard.has_part_of_head())
+    }
+
+    /// Whether closing now could destroy a response under way: the kernel answers bytes that nobody read with a reset, and a
+    /// reset makes the client drop what it has not read yet. So it is if there are such bytes, and if they may yet come
+    /// before a long response has arrived.
     pub(crate) fn must_linger(&self) -> bool {
-        !self.ended
-            && (self.more_to_read || matches!(&self.protocol, Protocol::Http1(guard) if !guard.at_boundary()))
+        let mid_request = || matches!(&self.protocol, Protocol::Http1(guard) if !guard.at_boundary());
+        let unread = || rustix::io::ioctl_fionread(&self.stream).is_ok_and(|bytes| bytes > 0);
+        !self.ended && (self.more_to_read || self.sent_since_read > IN_FLIGHT || mid_request() || unread())
+    }
+
+    /// Makes the close a reset, which tells a client that has no length to go by that what it got is not all.
+    pub(crate) fn reset_on_close(&self) {
+        let _ = socket2::SockRef::from(&self.stream).set_linger(Some(Duration::ZERO));
     }
 
     fn send(&self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
@@ -271,6 +290,7 @@ impl AsyncRead for Socket {
             Protocol::Http1(_) | Protocol::Http2(_) => ready!(Pin::new(&mut this.stream).poll_read(cx, buf))?,
         }
         this.more_to_read = buf.remaining() == 0;
+        this.sent_since_read = 0;
         this.ended = buf.filled().len() == before;
         // In HTTP/2 a read may be a PING and proves nothing; there requests and frames of bodies count as progress.
         let Protocol::Http1(guard) = &mut this.protocol else { return Poll::Ready(Ok(())) };
@@ -306,6 +326,7 @@ impl AsyncWrite for Socket {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 result => {
                     this.state.set_write_blocked(false);
+                    this.sent_since_read += *result.as_ref().unwrap_or(&0);
                     return Poll::Ready(result);
                 }
             }

@@ -20,19 +20,21 @@ const FOLD_AFTER: Duration = Duration::from_secs(1);
 const GOODBYE: Duration = Duration::from_secs(1);
 
 /// What the watch decided about a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
 #[repr(u8)]
 pub(crate) enum Verdict {
     /// Goes on.
     None = 0,
     /// Idles, and gives back what memory it can.
     Fold = 1,
+    /// Ends behind the next response.
+    Finish = 2,
     /// Ends when what is in flight is answered.
-    Drain = 2,
+    Drain = 3,
     /// Ends now; a client that owes a request head is told so (408).
-    LateHead = 3,
-    /// Ends now.
-    Cut = 4,
+    LateHead = 4,
+    /// Ends now; what was promised is broken off.
+    Cut = 5,
 }
 
 /// A piece of a file that takes the place of bytes in the output of a connection.
@@ -56,6 +58,7 @@ pub(crate) struct ConnState {
     served: AtomicU64,
     mid_head: AtomicBool,
     write_blocked: AtomicBool,
+    broken: AtomicBool,
     verdict: AtomicU8,
     waker: OnceLock<Waker>,
     spans: Mutex<VecDeque<Span>>,
@@ -72,6 +75,7 @@ impl ConnState {
             served: AtomicU64::new(0),
             mid_head: AtomicBool::new(false),
             write_blocked: AtomicBool::new(false),
+            broken: AtomicBool::new(false),
             verdict: AtomicU8::new(0),
             waker: OnceLock::new(),
             spans: Mutex::default(),
@@ -133,6 +137,20 @@ impl ConnState {
         }
     }
 
+    /// Whether a request was ever received.
+    pub(crate) fn has_served(&self) -> bool {
+        self.served.load(Relaxed) > 0
+    }
+
+    /// A response could not be completed, so the connection must not end as if it were.
+    pub(crate) fn set_broken(&self) {
+        self.broken.store(true, Relaxed);
+    }
+
+    pub(crate) fn is_broken(&self) -> bool {
+        self.broken.load(Relaxed)
+    }
+
     /// Whether no request is being received or answered.
     pub(crate) fn is_idle(&self) -> bool {
         self.in_flight.load(Relaxed) == 0 && !self.mid_head.load(Relaxed) && !self.write_blocked.load(Relaxed)
@@ -167,8 +185,9 @@ impl ConnState {
         match self.verdict.load(Relaxed) {
             0 => Verdict::None,
             1 => Verdict::Fold,
-            2 => Verdict::Drain,
-            3 => Verdict::LateHead,
+            2 => Verdict::Finish,
+            3 => Verdict::Drain,
+            4 => Verdict::LateHead,
             _ => Verdict::Cut,
         }
     }
