@@ -6,7 +6,7 @@ use std::path::Path;
 
 use rustix::process::Signal;
 
-use crate::common::{Conn, PATIENCE, Server, Site, eventually, runner, spawn, text};
+use crate::common::{Conn, Server, Site, eventually, patience, runner, spawn, text};
 
 fn site() -> Site {
     Site::new().with("page.html", text(5000))
@@ -16,7 +16,7 @@ fn site() -> Site {
 #[track_caller]
 fn lines(path: &Path, count: usize) -> Vec<String> {
     let read = || fs::read_to_string(path).unwrap_or_default();
-    eventually("each request is logged", PATIENCE, || read().lines().count() >= count);
+    eventually("each request is logged", patience(), || read().lines().count() >= count);
     let log = read();
     assert_eq!(log.lines().count(), count, "{log}");
     log.lines().map(str::to_owned).collect()
@@ -92,12 +92,12 @@ fn a_rotated_log_is_opened_anew_and_loses_nothing() {
         if n == 20 {
             fs::rename(&path, &old).expect("rename");
             server.signal(Signal::USR1);
-            eventually("USR1 opens the log anew", PATIENCE, || path.exists());
+            eventually("USR1 opens the log anew", patience(), || path.exists());
         }
         server.get("/page.html", &[]).status(200);
     }
     let count = |path: &Path| fs::read_to_string(path).unwrap_or_default().lines().count();
-    eventually("every request is in one log or the other", PATIENCE, || count(&old) + count(&path) == 40);
+    eventually("every request is in one log or the other", patience(), || count(&old) + count(&path) == 40);
     assert!(count(&old) >= 20 && count(&path) > 0, "{} and {} lines", count(&old), count(&path));
 }
 
@@ -124,7 +124,7 @@ fn counters_are_served_on_an_address_of_their_own() {
         reply.status(200).that(reply.field("content-type").starts_with("text/plain"), "not Prometheus text");
         String::from_utf8(reply.body).expect("UTF-8")
     };
-    eventually(&format!("{expected:?} in\n{}", scrape()), PATIENCE, || {
+    eventually(&format!("{expected:?} in\n{}", scrape()), patience(), || {
         let page = scrape();
         expected.iter().all(|line| page.lines().any(|found| found == *line))
     });
