@@ -16,6 +16,20 @@
 //! assert_eq!(consumed, coded.len());
 //! # Ok::<(), laneflate_simd::Error>(())
 //! ```
+//!
+//! # Follow one body
+//!
+//! ```text
+//! encoder -> deflate::body   cuts it into chunks and blocks
+//!            deflate::search finds a match for each position      (or chain: all matches, for the high levels)
+//!            deflate::cost   chooses the cheapest parse
+//!            deflate::walk   makes tokens of it, and counts symbols
+//!            deflate::block  builds the codes (huffman, header) and writes the block (emit)
+//! decoder -> inflate         the state machine, its tables, and the loop for when there is room
+//! ```
+//!
+//! The loops are written once, over small steps that each instruction set may replace, and compiled whole for each:
+//! [`Kernels`] is one such set. What is written does not depend on which is used.
 
 mod checksum;
 mod container;

@@ -12,6 +12,18 @@ pub(crate) unsafe fn load64(data: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(unsafe { data.as_ptr().add(at).cast::<[u8; 8]>().read() })
 }
 
+/// Four bytes from `data[at..]`.
+///
+/// # Safety
+///
+/// `at + 4 <= data.len()`.
+#[inline(always)]
+pub(crate) unsafe fn load32(data: &[u8], at: usize) -> u32 {
+    debug_assert!(at + 4 <= data.len());
+    // SAFETY: in bounds, as the caller vouches; a byte array has no alignment.
+    u32::from_le_bytes(unsafe { data.as_ptr().add(at).cast::<[u8; 4]>().read() })
+}
+
 /// Elements without a check in release builds.
 pub(crate) trait Unchecked<T> {
     /// The element at `index`.

@@ -34,6 +34,8 @@ enum End {
     Verdict(Verdict),
     /// For now: the connection idles.
     Folded,
+    /// For now, but there are requests yet to be read.
+    Busy,
 }
 
 /// Serves the connection until it ends.
@@ -45,23 +47,30 @@ pub(super) async fn serve(stream: TcpStream, state: Arc<ConnState>, shared: Arc<
     let end = loop {
         let end;
         (socket, end) = serve_http1(socket, &state, &shared).await;
-        if !matches!(end, End::Folded) {
-            break end;
-        }
-        if let Some(verdict) = wait_folded(&socket, &state).await {
-            break End::Verdict(verdict);
+        match end {
+            End::Folded => {
+                if let Some(verdict) = wait_folded(&socket, &state).await {
+                    break End::Verdict(verdict);
+                }
+            }
+            End::Busy => state.revoke_fold(),
+            end => break end,
         }
     };
     match end {
         End::Closed if socket.turn_to_http2() => return Box::pin(serve_http2(socket, state, shared)).await,
         End::Closed => {}
-        End::Verdict(Verdict::LateHead) => tell(&socket, LATE_HEAD),
-        End::Folded | End::Verdict(_) => return,
+        // Empty lines behind a request are no head that is late.
+        End::Verdict(Verdict::LateHead) if socket.has_part_of_head() => tell(&socket, LATE_HEAD),
+        End::Folded | End::Busy | End::Verdict(_) => return,
     }
-    if socket.refuses_target() {
+    // If something is still unsent, it is a response that these bytes would end up in.
+    if socket.refuses_target() && state.is_idle() {
         tell(&socket, LONG_TARGET);
     }
-    if socket.must_linger() {
+    if state.is_broken() {
+        socket.reset_on_close();
+    } else if socket.must_linger() {
         Box::pin(linger(socket)).await;
     }
 }
@@ -86,6 +95,7 @@ async fn serve_http1(socket: Socket, state: &Arc<ConnState>, shared: &Arc<Shared
                 }
                 state.revoke_fold();
             }
+            Verdict::Finish => {}
             Verdict::Drain if draining => {}
             Verdict::Drain => {
                 draining = true;
@@ -102,8 +112,14 @@ async fn serve_http1(socket: Socket, state: &Arc<ConnState>, shared: &Arc<Shared
         })
     })
     .await;
-    // Bytes that hyper has read but not used are lost with it; an idle connection has none.
-    ((*connection).into_parts().io.into_inner(), end)
+    let parts = (*connection).into_parts();
+    let mut socket = parts.io.into_inner();
+    // hyper yields after some pipelined requests, and may hold others when the verdict comes.
+    let unread = socket.give_back(parts.read_buf);
+    match end {
+        End::Folded if unread => (socket, End::Busy),
+        end => (socket, end),
+    }
 }
 
 /// Waits until the client of a folded connection speaks or leaves, or a verdict ends the connection.
@@ -111,10 +127,12 @@ async fn wait_folded(socket: &Socket, state: &ConnState) -> Option<Verdict> {
     poll_fn(|cx| {
         state.listen_for_verdicts(cx.waker());
         match state.verdict() {
-            Verdict::None | Verdict::Fold => socket.stream().poll_read_ready(cx).map(|_| {
-                state.revoke_fold();
-                None
-            }),
+            Verdict::None | Verdict::Fold | Verdict::Finish => {
+                socket.stream().poll_read_ready(cx).map(|_| {
+                    state.revoke_fold();
+                    None
+                })
+            }
             verdict => Poll::Ready(Some(verdict)),
         }
     })
@@ -129,8 +147,8 @@ async fn serve_http2(socket: Socket, state: Arc<ConnState>, shared: Arc<Shared>)
         state.listen_for_verdicts(cx.waker());
         match state.verdict() {
             Verdict::None | Verdict::Fold => {}
-            Verdict::Drain if draining => {}
-            Verdict::Drain => {
+            Verdict::Finish | Verdict::Drain if draining => {}
+            Verdict::Finish | Verdict::Drain => {
                 draining = true;
                 Pin::new(&mut connection).graceful_shutdown();
             }
@@ -176,9 +194,7 @@ pub(super) fn http2(limits: &crate::config::Limits) -> http2::Builder<TokioExecu
         .max_concurrent_streams(limits.h2_streams)
         .max_pending_accept_reset_streams(limits.h2_pending_resets)
         .max_header_list_size(u32::try_from(limits.head_bytes).unwrap_or(u32::MAX))
-        .max_send_buf_size(64 << 10)
-        .keep_alive_interval(limits.stall_timeout)
-        .keep_alive_timeout(limits.stall_timeout);
+        .max_send_buf_size(64 << 10);
     builder
 }
 

@@ -40,6 +40,8 @@ pub(crate) struct Guard {
     held: Vec<u8>,
     /// Whether any byte of the present line was seen in an earlier read.
     in_line: bool,
+    /// Whether empty lines came where a request line is due.
+    blank: bool,
     length: Option<u64>,
     chunked: bool,
     /// Bytes of the request line seen in earlier reads.
@@ -53,6 +55,7 @@ impl Guard {
             state: State::RequestLine,
             held: Vec::new(),
             in_line: false,
+            blank: false,
             length: None,
             chunked: false,
             line_bytes: 0,
@@ -68,10 +71,15 @@ impl Guard {
     /// Whether a part of a head, but not all of it, was received.
     pub(crate) fn mid_head(&self) -> bool {
         match self.state {
-            State::RequestLine => self.in_line,
+            State::RequestLine => self.in_line || self.blank,
             State::Fields => true,
             _ => false,
         }
+    }
+
+    /// Whether what was received ends in a part of a head that is more than empty lines.
+    pub(crate) fn has_part_of_head(&self) -> bool {
+        self.in_line || self.state == State::Fields
     }
 
     /// Whether all that was received are whole requests.
@@ -79,15 +87,16 @@ impl Guard {
         self.state == State::RequestLine && !self.in_line
     }
 
-    /// Passes newly received bytes; an offence turns what follows it into NUL.
-    pub(crate) fn inspect(&mut self, received: &mut [u8]) {
+    /// Passes newly received bytes; an offence turns what follows it into NUL. Returns how many bytes may be read: all of
+    /// them, or those before a request line that is too long.
+    pub(crate) fn inspect(&mut self, received: &mut [u8]) -> usize {
         let mut at = 0;
         while at < received.len() {
             let rest = &received[at..];
             at += match self.state {
                 State::Poisoned | State::LongRequestLine => {
                     received[at..].fill(0);
-                    return;
+                    return received.len();
                 }
                 State::Body(left) => self.skip(left, rest.len(), State::Body, State::RequestLine),
                 State::Chunk(left) => self.skip(left, rest.len(), State::Chunk, State::ChunkSize),
@@ -95,21 +104,22 @@ impl Guard {
                     let end = memchr::memchr(b'\n', rest);
                     if self.is_long(end.unwrap_or(rest.len())) {
                         self.state = State::LongRequestLine;
-                        return;
+                        return at;
                     }
                     let Some(end) = end else {
                         self.hold(rest);
-                        return;
+                        return received.len();
                     };
                     if !self.line(&rest[..end]) {
                         self.state = State::Poisoned;
                         received[at + end..].fill(0);
-                        return;
+                        return received.len();
                     }
                     end + 1
                 }
             };
         }
+        received.len()
     }
 
     fn skip(&mut self, left: u64, there: usize, same: fn(u64) -> State, next: State) -> usize {
@@ -159,7 +169,8 @@ impl Guard {
         match self.state {
             State::RequestLine => {
                 // Empty lines before a request line are skipped (RFC 9112 §2.2).
-                if !line.is_empty() {
+                self.blank = line.is_empty();
+                if !self.blank {
                     self.state = State::Fields;
                 }
                 true
@@ -363,7 +374,9 @@ mod tests {
                 let mut guard = Guard::new(100);
                 let mut line = vec![b'a'; length - 1];
                 line.extend(b"\r\n");
-                line.chunks_mut(step).for_each(|piece| guard.inspect(piece));
+                line.chunks_mut(step).for_each(|piece| {
+                    guard.inspect(piece);
+                });
                 assert_eq!(guard.refuses_target(), refused, "{length} bytes in pieces of {step}");
             }
         }

@@ -24,7 +24,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::thread;
 
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 
 use self::gate::Gate;
 pub use self::listener::ListenError;
@@ -107,6 +107,7 @@ impl Server {
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(StartError::System)?;
         let gate = Arc::new(Gate::new(&settings.limits));
         let (phase, phases) = watch::channel(Phase::Run);
+        let (alarm, mut alarms) = mpsc::channel::<()>(1);
         let cpus = if settings.workers.pin { cpu::allowed() } else { Vec::new() };
         let mut workers = Vec::with_capacity(listeners.len());
         for (number, listeners) in listeners.into_iter().enumerate() {
@@ -119,7 +120,9 @@ impl Server {
             );
             let cpu = (!cpus.is_empty()).then(|| cpus[number % cpus.len()]);
             let (limit, phases) = (settings.workers.shutdown_timeout, phases.clone());
+            let alarm = Alarm(alarm.clone());
             let worker = move || {
+                let _alarm = alarm;
                 if let Some(cpu) = cpu {
                     cpu::pin_current_thread(cpu);
                 }
@@ -134,7 +137,11 @@ impl Server {
                     let sources = metrics_endpoint::Sources { registry, files, log: log.clone() };
                     tokio::spawn(metrics_endpoint::serve(listener, sources));
                 }
-                signals::wait_for_end(log.as_ref()).await
+                tokio::select! {
+                    ended = signals::wait_for_end(log.as_ref()) => ended,
+                    // A worker that ends by itself has failed; the others cannot stand in for it, and `join` tells why.
+                    _ = alarms.recv() => Ok(()),
+                }
             })
             .map_err(StartError::System)?;
         phase.send_replace(Phase::Drain);
@@ -146,6 +153,15 @@ impl Server {
             .and_then(|cut| cut)
             .map_err(StartError::System)?;
         Ok(Ended { cut })
+    }
+}
+
+/// Goes off when its worker ends, also by a panic.
+struct Alarm(mpsc::Sender<()>);
+
+impl Drop for Alarm {
+    fn drop(&mut self) {
+        let _ = self.0.try_send(());
     }
 }
 

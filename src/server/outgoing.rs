@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io;
+use std::num::NonZeroU64;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -10,6 +11,7 @@ use std::time::{Instant, SystemTime};
 use bytes::{Buf, Bytes};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri, Version, header};
 use http_body::{Body as HttpBody, Frame, SizeHint};
+use rustix::fs::Advice;
 
 use super::socket::{LONGEST_SPAN, Wire};
 use super::state::{ConnState, Span};
@@ -24,12 +26,15 @@ pub(super) struct Outgoing {
     state: Arc<ConnState>,
     shared: Arc<Shared>,
     http1: bool,
-    head_in_http2: bool,
+    head: bool,
     sent: u64,
     ended: Option<(StatusCode, Notes)>,
     /// `None` where nothing is logged.
     line: Option<Box<Line>>,
 }
+
+/// How much is read ahead of a span.
+const NEXT_SPAN: NonZeroU64 = NonZeroU64::new(LONGEST_SPAN as u64).expect("a span has bytes");
 
 /// Where the body's bytes come from.
 enum Outlet {
@@ -62,40 +67,37 @@ impl Outgoing {
             })
         });
         let http1 = request.version() < Version::HTTP_2;
-        let head_in_http2 = !http1 && *request.method() == Method::HEAD;
-        Self {
-            body: Outlet::Body(Body::Empty),
-            state,
-            shared,
-            http1,
-            head_in_http2,
-            sent: 0,
-            ended: None,
-            line,
-        }
+        let head = *request.method() == Method::HEAD;
+        Self { body: Outlet::Body(Body::Empty), state, shared, http1, head, sent: 0, ended: None, line }
     }
 
     pub(super) fn shared(&self) -> &Arc<Shared> {
         &self.shared
     }
 
+    pub(super) fn state(&self) -> &Arc<ConnState> {
+        &self.state
+    }
+
     /// Makes `reply` the response, the last of its connection if that `closes`.
     pub(super) fn finish(mut self, reply: Reply, closes: bool) -> Response<Self> {
         let Reply { response, notes } = reply;
         let (mut parts, body) = response.into_parts();
-        parts.headers.insert(header::SERVER, HeaderValue::from_static("laneflate"));
+        // hyper tells lengths too, but not that of an empty body to HEAD, nor in HTTP/2.
+        let has_content = !matches!(parts.status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
+        if (self.head || !self.http1)
+            && has_content
+            && let Some(length) = body.size_hint().exact()
+        {
+            parts.headers.insert(header::CONTENT_LENGTH, length.into());
+        }
         // A client that gets a request wrong may be out of step with what follows it.
         if closes || self.http1 && parts.status == StatusCode::BAD_REQUEST {
             parts.headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
         self.body = match body {
-            // hyper leaves the body out of the answer to HEAD in HTTP/1, and tells its length. In HTTP/2 both are ours to do.
-            body if self.head_in_http2 => {
-                if let Some(length) = body.size_hint().exact() {
-                    parts.headers.insert(header::CONTENT_LENGTH, length.into());
-                }
-                Outlet::Body(Body::Empty)
-            }
+            // hyper leaves the body out of the answer to HEAD in HTTP/1; in HTTP/2 that is ours to do.
+            _ if self.head && !self.http1 => Outlet::Body(Body::Empty),
             // HTTP/2 frames what it sends, so there the file is read.
             Body::File(file) if self.http1 => {
                 let (file, offset, length) = file.into_span();
@@ -116,6 +118,10 @@ impl Outgoing {
                 self.state.push_span(Span { file: Arc::clone(file), offset: *offset, left: length });
                 *offset += length;
                 *left -= length;
+                if let Some(next) = NonZeroU64::new(*left) {
+                    // Read ahead while this span is sent; a kernel that declines is no harm.
+                    let _ = rustix::fs::fadvise(file, *offset, Some(next.min(NEXT_SPAN)), Advice::WillNeed);
+                }
                 Poll::Ready(Some(Ok(Ok(Wire::File(length as usize)))))
             }
             Outlet::Body(body) => {
@@ -139,7 +145,12 @@ impl HttpBody for Outgoing {
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Wire>>>> {
         let Some(result) = ready!(self.poll_wire(cx)) else { return Poll::Ready(None) };
-        self.state.progressed();
+        if result.is_err() {
+            self.state.set_broken();
+        }
+        if !self.http1 {
+            self.state.progressed();
+        }
         Poll::Ready(Some(result.map(|frame| match frame {
             Ok(wire) => {
                 self.sent += wire.remaining() as u64;
@@ -166,10 +177,13 @@ impl HttpBody for Outgoing {
 
 impl Drop for Outgoing {
     fn drop(&mut self) {
-        self.state.end_request();
+        self.state.end_request(self.http1);
         // Without a response the client left, or the request panicked: there is nothing to count.
         let Some((status, notes)) = &self.ended else { return };
-        self.shared.counters.body(notes.coding, notes.length_before.unwrap_or(self.sent), self.sent);
+        // A body that was cut, or that HEAD left out, says nothing of what coding gains.
+        if self.sent > 0 && self.is_end_stream() {
+            self.shared.counters.body(notes.coding, notes.length_before.unwrap_or(self.sent), self.sent);
+        }
         if let (Some(line), Some(log)) = (&self.line, &self.shared.log) {
             log.log(&Record {
                 remote: self.state.peer.ip(),

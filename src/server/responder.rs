@@ -10,7 +10,7 @@ use hyper::body::Incoming;
 use hyper::service::Service;
 
 use super::outgoing::Outgoing;
-use super::state::ConnState;
+use super::state::{ConnState, Verdict};
 use super::worker::Shared;
 use crate::service::Answer;
 
@@ -35,17 +35,38 @@ impl Service<Request<Incoming>> for Responder {
 
     fn call(&self, request: Request<Incoming>) -> Response {
         let number = self.state.begin_request();
-        let closes = request.version() < Version::HTTP_2 && number >= self.shared.limits.keepalive_requests;
+        if request.version() == Version::HTTP_2 {
+            self.state.progressed();
+        }
+        let last = number >= self.shared.limits.keepalive_requests || self.state.verdict() >= Verdict::Finish;
+        let closes = last && request.version() < Version::HTTP_2;
         let outgoing = Outgoing::begin(&request, Arc::clone(&self.state), Arc::clone(&self.shared));
         let now = self.state.last_event();
         self.shared.vigil.request(now);
         match self.shared.files.answer(&request, now) {
             Answer::Done(reply) => Response::There(Some(outgoing.finish(reply, closes))),
             Answer::Store(wait) => Response::Coming(Box::pin(async move {
+                let _coding = Coding::of(outgoing.state());
                 let reply = outgoing.shared().files.wait(&request, now, wait).await;
                 outgoing.finish(reply, closes)
             })),
         }
+    }
+}
+
+/// Marks a connection as waiting for a file to be coded, however the wait ends.
+struct Coding(Arc<ConnState>);
+
+impl Coding {
+    fn of(state: &Arc<ConnState>) -> Self {
+        state.begin_coding();
+        Self(Arc::clone(state))
+    }
+}
+
+impl Drop for Coding {
+    fn drop(&mut self) {
+        self.0.end_coding();
     }
 }
 

@@ -4,6 +4,8 @@
 //! therefore shows hyper a slice of [`STAND_IN`], a region of zeros that is never touched, and queues the real span of the file beside
 //! it. hyper passes slices on to a vectored writer untouched and in order; [`Socket`] knows the region by its address and
 //! sends the queued span in its place. Only HTTP/1 in the clear takes this road: HTTP/2 copies frames, so it gets bytes.
+//! Where the pages of the file are not in memory the call waits for the disk, as in nginx without `aio`; the kernel is
+//! asked for each next span ahead of time (see [`Outgoing`](super::outgoing::Outgoing)).
 
 use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;
@@ -11,6 +13,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use bytes::{Buf, Bytes};
 use rustix::net::{SendAncillaryBuffer, SendFlags, sockopt};
@@ -26,6 +29,9 @@ pub(crate) const LONGEST_SPAN: usize = 1 << 20;
 
 /// Spans of this length are worth two system calls more, to leave in full segments.
 const CORK_FROM: usize = 128 << 10;
+
+/// A response longer than this may be on its way for long after the kernel took it.
+const IN_FLIGHT: usize = 32 << 10;
 
 /// What stands for a file in hyper's buffers. It is in `.bss` and no byte of it is read, so it takes no memory.
 static STAND_IN: [u8; LONGEST_SPAN] = [0; LONGEST_SPAN];
@@ -89,6 +95,10 @@ pub(crate) struct Socket {
     /// The last read filled its buffer, so more may be waiting.
     more_to_read: bool,
     ended: bool,
+    /// Bytes sent since the last were received.
+    sent_since_read: usize,
+    /// Bytes that were read and inspected already, to be read again.
+    given_back: Bytes,
     corked: AtomicBool,
 }
 
@@ -102,6 +112,8 @@ impl Socket {
             longest_request_line: limits.head_bytes / 2,
             more_to_read: false,
             ended: false,
+            sent_since_read: 0,
+            given_back: Bytes::new(),
             corked: AtomicBool::new(false),
         }
     }
@@ -112,6 +124,12 @@ impl Socket {
 
     pub(crate) fn into_stream(self) -> TcpStream {
         self.stream
+    }
+
+    /// Takes back bytes that were read from it and not used. Whether there are any.
+    pub(crate) fn give_back(&mut self, bytes: Bytes) -> bool {
+        self.given_back = bytes;
+        !self.given_back.is_empty()
     }
 
     /// Turns to HTTP/2 if reading ended because the client speaks that; nothing it sent is lost. Whether it did.
@@ -130,11 +148,23 @@ impl Socket {
         matches!(&self.protocol, Protocol::Http1(guard) if guard.refuses_target())
     }
 
-    /// Whether closing now could destroy a response under way: the kernel answers bytes that nobody read with a reset, and a reset
-    /// makes the client drop what it has not read yet.
+    /// Whether a part of a request head was received.
+    pub(crate) fn has_part_of_head(&self) -> bool {
+        matches!(&self.protocol, Protocol::Http1(guard) if guard.has_part_of_head())
+    }
+
+    /// Whether closing now could destroy a response under way: the kernel answers bytes that nobody read with a reset, and a
+    /// reset makes the client drop what it has not read yet. So it is if there are such bytes, and if they may yet come
+    /// before a long response has arrived.
     pub(crate) fn must_linger(&self) -> bool {
-        !self.ended
-            && (self.more_to_read || matches!(&self.protocol, Protocol::Http1(guard) if !guard.at_boundary()))
+        let mid_request = || matches!(&self.protocol, Protocol::Http1(guard) if !guard.at_boundary());
+        let unread = || rustix::io::ioctl_fionread(&self.stream).is_ok_and(|bytes| bytes > 0);
+        !self.ended && (self.more_to_read || self.sent_since_read > IN_FLIGHT || mid_request() || unread())
+    }
+
+    /// Makes the close a reset, which tells a client that has no length to go by that what it got is not all.
+    pub(crate) fn reset_on_close(&self) {
+        let _ = socket2::SockRef::from(&self.stream).set_linger(Some(Duration::ZERO));
     }
 
     fn send(&self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
@@ -233,11 +263,21 @@ fn poll_opening(
     }
 }
 
+fn long_target() -> io::Error {
+    io::Error::other("the request target is too long")
+}
+
 impl AsyncRead for Socket {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
         let before = buf.filled().len();
+        if !this.given_back.is_empty() {
+            let now = this.given_back.split_to(this.given_back.len().min(buf.remaining()));
+            buf.put_slice(&now);
+            return Poll::Ready(Ok(()));
+        }
         match &mut this.protocol {
+            Protocol::Http1(guard) if guard.refuses_target() => return Poll::Ready(Err(long_target())),
             Protocol::Open(seen) => {
                 ready!(poll_opening(&mut this.stream, seen, cx, buf))?;
                 this.protocol = Protocol::Http1(Guard::new(this.longest_request_line));
@@ -250,17 +290,16 @@ impl AsyncRead for Socket {
             Protocol::Http1(_) | Protocol::Http2(_) => ready!(Pin::new(&mut this.stream).poll_read(cx, buf))?,
         }
         this.more_to_read = buf.remaining() == 0;
+        this.sent_since_read = 0;
         this.ended = buf.filled().len() == before;
-        let mid_head = match &mut this.protocol {
-            Protocol::Http1(guard) => {
-                guard.inspect(&mut buf.filled_mut()[before..]);
-                guard.mid_head()
-            }
-            _ => false,
-        };
-        this.state.received(mid_head);
-        if this.refuses_target() {
-            return Poll::Ready(Err(io::Error::other("the request target is too long")));
+        // In HTTP/2 a read may be a PING and proves nothing; there requests and frames of bodies count as progress.
+        let Protocol::Http1(guard) = &mut this.protocol else { return Poll::Ready(Ok(())) };
+        let fair = guard.inspect(&mut buf.filled_mut()[before..]);
+        this.state.received(guard.mid_head());
+        if guard.refuses_target() {
+            // What came before the long target is still to be answered.
+            buf.set_filled(before + fair);
+            return Poll::Ready(if fair > 0 { Ok(()) } else { Err(long_target()) });
         }
         Poll::Ready(Ok(()))
     }
@@ -287,6 +326,7 @@ impl AsyncWrite for Socket {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 result => {
                     this.state.set_write_blocked(false);
+                    this.sent_since_read += *result.as_ref().unwrap_or(&0);
                     return Poll::Ready(result);
                 }
             }

@@ -16,20 +16,25 @@ use crate::config::Limits;
 /// How long a connection idles before it is folded.
 const FOLD_AFTER: Duration = Duration::from_secs(1);
 
+/// How long the end of an idle connection may take.
+const GOODBYE: Duration = Duration::from_secs(1);
+
 /// What the watch decided about a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
 #[repr(u8)]
 pub(crate) enum Verdict {
     /// Goes on.
     None = 0,
     /// Idles, and gives back what memory it can.
     Fold = 1,
+    /// Ends behind the next response.
+    Finish = 2,
     /// Ends when what is in flight is answered.
-    Drain = 2,
+    Drain = 3,
     /// Ends now; a client that owes a request head is told so (408).
-    LateHead = 3,
-    /// Ends now.
-    Cut = 4,
+    LateHead = 4,
+    /// Ends now; what was promised is broken off.
+    Cut = 5,
 }
 
 /// A piece of a file that takes the place of bytes in the output of a connection.
@@ -48,9 +53,12 @@ pub(crate) struct ConnState {
     /// Microseconds since `epoch` of the last event that the limits measure from.
     since: AtomicU64,
     in_flight: AtomicU32,
+    /// Requests whose file is being coded, which takes its time and is nobody's delay.
+    coding: AtomicU32,
     served: AtomicU64,
     mid_head: AtomicBool,
     write_blocked: AtomicBool,
+    broken: AtomicBool,
     verdict: AtomicU8,
     waker: OnceLock<Waker>,
     spans: Mutex<VecDeque<Span>>,
@@ -63,9 +71,11 @@ impl ConnState {
             epoch: now,
             since: AtomicU64::new(0),
             in_flight: AtomicU32::new(0),
+            coding: AtomicU32::new(0),
             served: AtomicU64::new(0),
             mid_head: AtomicBool::new(false),
             write_blocked: AtomicBool::new(false),
+            broken: AtomicBool::new(false),
             verdict: AtomicU8::new(0),
             waker: OnceLock::new(),
             spans: Mutex::default(),
@@ -87,7 +97,7 @@ impl ConnState {
         }
     }
 
-    /// Output moved, or a body gave bytes to send.
+    /// In HTTP/2, a request came or a body gave bytes to send. In HTTP/1 the socket tells of itself.
     pub(crate) fn progressed(&self) {
         self.touch();
     }
@@ -108,9 +118,37 @@ impl ConnState {
         number
     }
 
+    /// A request waits for its file to be coded.
+    pub(crate) fn begin_coding(&self) {
+        self.coding.store(self.coding.load(Relaxed) + 1, Relaxed);
+    }
+
+    /// The file is coded, or the request was given up.
+    pub(crate) fn end_coding(&self) {
+        self.coding.store(self.coding.load(Relaxed) - 1, Relaxed);
+        self.touch();
+    }
+
     /// A response was handed over whole, or given up.
-    pub(crate) fn end_request(&self) {
+    pub(crate) fn end_request(&self, http1: bool) {
         self.in_flight.store(self.in_flight.load(Relaxed) - 1, Relaxed);
+        if !http1 {
+            self.touch();
+        }
+    }
+
+    /// Whether a request was ever received.
+    pub(crate) fn has_served(&self) -> bool {
+        self.served.load(Relaxed) > 0
+    }
+
+    /// A response could not be completed, so the connection must not end as if it were.
+    pub(crate) fn set_broken(&self) {
+        self.broken.store(true, Relaxed);
+    }
+
+    pub(crate) fn is_broken(&self) -> bool {
+        self.broken.load(Relaxed)
     }
 
     /// Whether no request is being received or answered.
@@ -122,14 +160,17 @@ impl ConnState {
     pub(crate) fn judge(&self, now: Instant, limits: &Limits) -> Verdict {
         let waited = now.saturating_duration_since(self.last_event());
         let late = |limit: Duration, verdict| if waited >= limit { verdict } else { Verdict::None };
-        if self.write_blocked.load(Relaxed) || self.in_flight.load(Relaxed) > 0 {
+        if self.coding.load(Relaxed) > 0 {
+            Verdict::None
+        } else if self.write_blocked.load(Relaxed) || self.in_flight.load(Relaxed) > 0 {
             late(limits.stall_timeout, Verdict::Cut)
         } else if self.mid_head.load(Relaxed) {
             late(limits.head_timeout, Verdict::LateHead)
         } else if self.served.load(Relaxed) == 0 {
             late(limits.head_timeout, Verdict::Cut)
         } else if waited >= limits.keepalive_timeout {
-            Verdict::Cut
+            // HTTP/2 says goodbye first; a client that does not answer that is not waited for.
+            if waited >= limits.keepalive_timeout + GOODBYE { Verdict::Cut } else { Verdict::Drain }
         } else {
             late(FOLD_AFTER, Verdict::Fold)
         }
@@ -144,8 +185,9 @@ impl ConnState {
         match self.verdict.load(Relaxed) {
             0 => Verdict::None,
             1 => Verdict::Fold,
-            2 => Verdict::Drain,
-            3 => Verdict::LateHead,
+            2 => Verdict::Finish,
+            3 => Verdict::Drain,
+            4 => Verdict::LateHead,
             _ => Verdict::Cut,
         }
     }
@@ -181,5 +223,94 @@ impl ConnState {
 
     fn touch(&self) {
         self.since.store(self.epoch.elapsed().as_micros() as u64, Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMITS: Limits = Limits {
+        head_timeout: Duration::from_secs(10),
+        keepalive_timeout: Duration::from_secs(60),
+        stall_timeout: Duration::from_secs(30),
+        head_bytes: 0,
+        head_fields: 0,
+        body_bytes: 0,
+        keepalive_requests: 0,
+        connections: 0,
+        connections_per_address: None,
+        h2_streams: 0,
+        h2_pending_resets: 0,
+    };
+
+    /// What is decided `seconds` after the last event.
+    #[track_caller]
+    fn decides(state: &ConnState, seconds: u64, verdict: Verdict) {
+        let now = state.last_event() + Duration::from_secs(seconds);
+        assert_eq!(state.judge(now, &LIMITS), verdict, "after {seconds} s");
+    }
+
+    fn fresh() -> ConnState {
+        ConnState::new(SocketAddr::from(([127, 0, 0, 1], 1)), Instant::now())
+    }
+
+    #[test]
+    fn a_client_that_says_nothing_is_cut() {
+        let state = fresh();
+        decides(&state, 9, Verdict::None);
+        decides(&state, 10, Verdict::Cut);
+    }
+
+    #[test]
+    fn a_head_has_its_time_from_its_first_byte() {
+        let state = fresh();
+        state.received(true);
+        let first = state.last_event();
+        state.received(true);
+        assert_eq!(state.last_event(), first, "more of a head is no progress");
+        decides(&state, 9, Verdict::None);
+        decides(&state, 10, Verdict::LateHead);
+    }
+
+    #[test]
+    fn an_idle_connection_is_folded_then_ended() {
+        let state = fresh();
+        state.begin_request();
+        state.end_request(true);
+        assert!(state.is_idle());
+        decides(&state, 0, Verdict::None);
+        decides(&state, 1, Verdict::Fold);
+        decides(&state, 60, Verdict::Drain);
+        decides(&state, 61, Verdict::Cut);
+    }
+
+    #[test]
+    fn a_response_that_does_not_move_is_cut_unless_its_file_is_being_coded() {
+        let state = fresh();
+        state.begin_request();
+        decides(&state, 29, Verdict::None);
+        decides(&state, 30, Verdict::Cut);
+        state.begin_coding();
+        decides(&state, 300, Verdict::None);
+        state.end_coding();
+        decides(&state, 30, Verdict::Cut);
+        state.end_request(true);
+        state.set_write_blocked(true);
+        decides(&state, 30, Verdict::Cut);
+        assert!(!state.is_idle(), "what is written is not yet sent");
+    }
+
+    #[test]
+    fn a_graver_verdict_stays() {
+        let state = fresh();
+        state.pronounce(Verdict::Fold);
+        state.pronounce(Verdict::Drain);
+        state.revoke_fold();
+        assert_eq!(state.verdict(), Verdict::Drain);
+        state.pronounce(Verdict::Fold);
+        assert_eq!(state.verdict(), Verdict::Drain);
+        state.pronounce(Verdict::Cut);
+        assert_eq!(state.verdict(), Verdict::Cut);
     }
 }

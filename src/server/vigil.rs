@@ -55,6 +55,7 @@ impl Vigil {
     pub(super) async fn keep(&self) {
         loop {
             self.sleep().await;
+            self.take();
             let mut since = Instant::now();
             let mut seen = 0;
             loop {

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use hyper::server::conn::{http1, http2};
 use hyper_util::rt::TokioExecutor;
+use rustix::net::{SendFlags, Shutdown};
 use slab::Slab;
 use tokio::net::TcpStream;
 use tokio::sync::watch;
@@ -20,6 +21,12 @@ use crate::access_log;
 use crate::config::{Limits, Settings};
 use crate::metrics::Counters;
 use crate::service::StaticFiles;
+
+/// Threads of a worker for what takes long: reads that wait for the disk, and coding of large files.
+const BLOCKING_THREADS: usize = 32;
+
+/// How long idle connections are kept when the server ends, for requests on their way.
+const FAREWELL: Duration = Duration::from_millis(250);
 
 /// How often the limits of time are looked at; a limit is kept to within this.
 const WATCH: Duration = Duration::from_millis(500);
@@ -79,6 +86,10 @@ impl Shared {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn pronounce(&self, verdict: Verdict) {
+        self.open().iter().for_each(|(_, state)| state.pronounce(verdict));
+    }
+
     /// Applies the limits of time, and where a connection waits for a place, ends those that idle longest.
     fn watch(&self, now: Instant) {
         let open = self.open();
@@ -89,8 +100,11 @@ impl Shared {
             }
         }
         if self.gate.is_crowded() {
-            let mut idle: Vec<_> =
-                open.iter().map(|(_, state)| state).filter(|state| state.is_idle()).collect();
+            let mut idle: Vec<_> = open
+                .iter()
+                .map(|(_, state)| state)
+                .filter(|state| state.has_served() && state.is_idle())
+                .collect();
             idle.sort_unstable_by_key(|state| state.last_event());
             // A part at a time: the crowd may pass, and who idles a moment may ask again.
             let enough = idle.len().div_ceil(8);
@@ -120,7 +134,10 @@ pub(super) fn run(
     shutdown_timeout: Duration,
     phase: watch::Receiver<Phase>,
 ) -> io::Result<usize> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .max_blocking_threads(BLOCKING_THREADS)
+        .build()?;
     runtime.block_on(async {
         let shared = Arc::new(shared);
         let accepting = listeners
@@ -136,6 +153,10 @@ pub(super) fn run(
             async move { shared.vigil.keep().await }
         });
         wait_for_drain(phase).await;
+        // Clients that have a connection are about to ask again, or asked already. Their next response tells them that it is
+        // the last; only who asks for nothing meanwhile is left without one.
+        shared.pronounce(Verdict::Finish);
+        sleep(FAREWELL).await;
         for task in accepting {
             task.abort();
         }
@@ -182,7 +203,9 @@ async fn accept(listener: tokio::net::TcpListener, shared: Arc<Shared>) {
 }
 
 fn refuse(stream: TcpStream) {
-    let _ = stream.try_write(TOO_MANY);
+    // Past tokio, which has not yet heard that the socket is writable. It is: nothing was written before.
+    let _ = rustix::net::send(&stream, TOO_MANY, SendFlags::NOSIGNAL | SendFlags::DONTWAIT);
+    let _ = rustix::net::shutdown(&stream, Shutdown::Write);
 }
 
 async fn watch_over(shared: Arc<Shared>) {
@@ -203,9 +226,8 @@ async fn drain(shared: &Shared, limit: Duration) -> usize {
     let until = Instant::now() + limit;
     loop {
         let left = {
-            let open = shared.open();
-            open.iter().for_each(|(_, state)| state.pronounce(Verdict::Drain));
-            open.len()
+            shared.pronounce(Verdict::Drain);
+            shared.open().len()
         };
         if left == 0 || Instant::now() >= until {
             return left;

@@ -2,7 +2,7 @@
 //!
 //! 1. The request itself: method, target, `Host`, length of its body.
 //! 2. The path is looked up: a file, a redirect to a directory, a listing, or an error.
-//! 3. A representation of the file is selected: the original, a sidecar, or the original coded here ([`select`]).
+//! 3. A representation of the file is selected: the original, a sidecar, or the original coded here (`select`).
 //! 4. Preconditions are held against it: 304, 412.
 //! 5. A range of it is cut: 206, 416.
 //! 6. Its bytes become the body: from memory, from the file, from the store, or from an encoder.
@@ -70,7 +70,7 @@ impl StaticFiles {
     pub fn new(settings: &Settings) -> Result<Self, RootError> {
         let Settings { site, coding, file_cache, .. } = settings;
         let inner = Inner {
-            files: Files::new(site, file_cache, coding.sidecars, settings.workers.count)?,
+            files: Files::new(site, file_cache, coding, settings.workers.count)?,
             store: coding.store.filter(|_| !coding.offered.is_empty()).map(Store::new),
             body_bytes: settings.limits.body_bytes,
             error_pages: site.error_pages.iter().map(|(status, file)| (*status, uri_path(file))).collect(),

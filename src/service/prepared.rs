@@ -1,11 +1,14 @@
 //! What is made of a file once, and used for every response from it.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::UNIX_EPOCH;
 
-use http::header::{ACCEPT_RANGES, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, LAST_MODIFIED};
+use http::header::{
+    ACCEPT_RANGES, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, LAST_MODIFIED, SERVER,
+};
 use http::{HeaderMap, HeaderValue, StatusCode};
 
+use super::reply::NAME;
 use super::select::Selected;
 use crate::conditional::EntityTag;
 use crate::config::{CodingSettings, Site};
@@ -64,6 +67,7 @@ impl Prepared {
         let content_type = mime::content_type(&file.name, site.charset.as_deref());
         let mut common = HeaderMap::with_capacity(12);
         common.insert(CONTENT_TYPE, content_type.clone());
+        common.insert(SERVER, NAME);
         if let Some(cache_control) = &site.cache_control {
             common.insert(CACHE_CONTROL, cache_control.clone());
         }
@@ -93,7 +97,7 @@ impl Prepared {
             // Made of a sidecar as it goes out, so its tag is weak and ranges of it cannot be had.
             None => match main {
                 Some(main) => Face::new(&common, tag(main, None).into_weak(), None, false),
-                None => Face::new(&common, EntityTag::of_file(UNIX_EPOCH, 0, None, UNIX_EPOCH), None, false),
+                None => Face::new(&common, EntityTag::of_file(UNIX_EPOCH, 0, None).into_weak(), None, false),
             },
         };
         let sidecars = Coding::ALL.map(|one| {
@@ -187,19 +191,10 @@ impl Coded {
 }
 
 fn tag(representation: &Representation, coding: Option<Coding>) -> EntityTag {
-    let modified = representation.modified();
-    let tag = EntityTag::of_file(modified, representation.len(), coding, modified + Duration::from_secs(1));
+    let tag = EntityTag::of_file(representation.modified(), representation.len(), coding);
     if representation.racy { tag.into_weak() } else { tag }
 }
 
 fn key(identity: &Representation, coding: Coding, level: i32) -> Key {
-    let stamp = &identity.stamp;
-    Key {
-        device: stamp.dev,
-        inode: stamp.ino,
-        modified_ns: stamp.modified().duration_since(UNIX_EPOCH).map_or(0, |age| age.as_nanos() as i128),
-        len: stamp.len,
-        coding,
-        level,
-    }
+    Key { stamp: identity.stamp, coding, level }
 }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::header::{CACHE_CONTROL, CONTENT_RANGE, CONTENT_TYPE, ETAG, LAST_MODIFIED, RANGE, VARY};
+use http::header::{CACHE_CONTROL, CONTENT_RANGE, CONTENT_TYPE, ETAG, LAST_MODIFIED, RANGE, SERVER, VARY};
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
 
 use super::Ask;
@@ -15,6 +15,9 @@ use crate::encode::Coding;
 use crate::policy::Refusal;
 use crate::range::{self, Multipart, RangeSet};
 use crate::source::{Data, FileBody};
+
+/// Value of `Server`.
+pub(super) const NAME: HeaderValue = HeaderValue::from_static("laneflate");
 
 /// A response, and what is worth noting of it.
 #[derive(Debug)]
@@ -60,12 +63,15 @@ impl Reply {
         let mut response = Response::new(body);
         *response.status_mut() = status;
         *response.headers_mut() = headers;
+        response.headers_mut().insert(SERVER, NAME);
         Self { response, notes }
     }
 
     /// The whole of a representation.
     pub(super) fn whole(face: &Face, body: Body, notes: Notes) -> Self {
-        Self::new(StatusCode::OK, face.headers.clone(), body, notes)
+        let mut response = Response::new(body);
+        *response.headers_mut() = face.headers.clone();
+        Self { response, notes }
     }
 }
 

@@ -22,7 +22,7 @@ use crate::encode::{Coding, Levels, encode_whole, is_quick, pool};
 use crate::headers::vary_by_accept_encoding;
 use crate::negotiate::Accepted;
 use crate::policy::{Refusal, may_code};
-use crate::source::{Data, Representation};
+use crate::source::{Data, Representation, Stamp};
 
 impl Inner {
     /// The response with a representation of `file`.
@@ -153,12 +153,16 @@ impl Inner {
     async fn store_variant(&self, file: &File, prepared: &Prepared, coding: Coding) -> Option<Arc<Variant>> {
         let (store, coded) = (self.store.as_ref()?, prepared.coded(coding)?);
         let (key, data) = (coded.key?, file.identity.as_ref()?.data.clone());
-        let length = key.len;
         let read = move || match data {
             Data::Memory(bytes) => Ok(bytes),
             Data::Disk(file) => {
-                let mut bytes = vec![0; length as usize];
-                file.read_exact_at(&mut bytes, 0).map(|()| bytes.into())
+                let mut bytes = vec![0; key.stamp.len as usize];
+                file.read_exact_at(&mut bytes, 0)?;
+                // A file that is written to meanwhile gives neither its old nor its new content.
+                if Stamp::of(&file)? != key.stamp {
+                    return Err(io::Error::other("the file changed while it was read"));
+                }
+                Ok(bytes.into())
             }
         };
         match store.get_or_encode(key, read).await {

@@ -5,7 +5,7 @@ use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
 use super::reply::{Framing, Reply};
-use super::{PATIENCE, Server};
+use super::{Server, patience};
 
 /// One connection.
 pub(crate) struct Conn {
@@ -20,8 +20,8 @@ type Broken = String;
 
 impl Conn {
     pub(crate) fn new(stream: TcpStream) -> Self {
-        stream.set_read_timeout(Some(PATIENCE)).expect("a time limit");
-        stream.set_write_timeout(Some(PATIENCE)).expect("a time limit");
+        stream.set_read_timeout(Some(patience())).expect("a time limit");
+        stream.set_write_timeout(Some(patience())).expect("a time limit");
         stream.set_nodelay(true).expect("no delay");
         Self { stream, ahead: Vec::new(), sent: Vec::new() }
     }
@@ -110,7 +110,7 @@ impl Conn {
             Ok(_) => panic!("{rule}: the server sent more where it should have closed"),
             Err(error) => panic!("{rule}: not closed after {:?}: {error}", start.elapsed()),
         }
-        self.stream.set_read_timeout(Some(PATIENCE)).expect("a time limit");
+        self.stream.set_read_timeout(Some(patience())).expect("a time limit");
     }
 
     /// Sets how long a read waits.

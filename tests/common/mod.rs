@@ -15,8 +15,15 @@ pub(crate) use site::{Site, noise, text};
 
 use std::time::{Duration, Instant};
 
-/// How long a test waits for anything that should happen at once; long, because emulated machines are slow.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+/// How long a test waits for anything that should happen at once; emulated machines take their time.
+pub(crate) fn patience() -> Duration {
+    Duration::from_secs(if emulated() { 180 } else { 20 })
+}
+
+/// Whether the server runs under an emulator.
+pub(crate) fn emulated() -> bool {
+    std::env::var_os("LANEFLATE_TEST_RUNNER").is_some()
+}
 
 /// Asks `done` until it says yes; fails with `rule` where it never does.
 #[track_caller]

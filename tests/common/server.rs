@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::{Conn, PATIENCE, Reply, Site};
+use super::{Conn, Reply, Site, patience};
 
 /// A running server; killed when dropped.
 pub(crate) struct Server {
@@ -39,7 +39,7 @@ impl Server {
         let lines = collect(child.stderr.take().expect("a pipe"), Arc::clone(&stderr));
         let mut server = Self { child, addresses: Vec::new(), stderr };
         while server.addresses.len() < listeners {
-            match lines.recv_timeout(PATIENCE) {
+            match lines.recv_timeout(patience()) {
                 Ok(line) => server.addresses.extend(address_in(&line)),
                 Err(_) => panic!("{command:?} does not say where it listens; it says:\n{}", server.stderr()),
             }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::common::{PATIENCE, Server, Site, noise, request, text};
+use crate::common::{Server, Site, noise, patience, request, text};
 
 fn serve(flags: &[&str]) -> (Site, Server) {
     let site = Site::new().with("page.html", text(5000)).with("smuggled.html", "smuggled");
@@ -25,7 +25,7 @@ fn refused(server: &Server, bytes: &[u8], statuses: &[u16], rule: &str) {
             bytes[..bytes.len().min(300)].escape_ascii()
         ),
     }
-    conn.closed_within(PATIENCE, &format!("a refused request ends the connection: {rule}"));
+    conn.closed_within(patience(), &format!("a refused request ends the connection: {rule}"));
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn broken_chunks_never_become_a_request() {
         let _ = conn.try_send(format!("{head}{chunks}{next}"));
         let reply = conn.read_reply("POST").rule(rule);
         reply.status_in(&[400, 405]);
-        conn.closed_within(PATIENCE, &format!("a broken body ends the connection: {rule}"));
+        conn.closed_within(patience(), &format!("a broken body ends the connection: {rule}"));
     }
     let mut conn = server.connect();
     let long = "x".repeat(200_000);
@@ -165,7 +165,7 @@ fn broken_chunks_never_become_a_request() {
         "POST /page.html HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5;{long}\r\nhello\r\n0\r\n\r\n{next}"
     ));
     conn.read_reply("POST").rule("chunk extensions are bounded").status_in(&[400, 405, 413]);
-    conn.closed_within(PATIENCE, "an extension without end ends the connection");
+    conn.closed_within(patience(), "an extension without end ends the connection");
     server.still_serves("/page.html", "broken chunks");
 }
 
@@ -224,7 +224,7 @@ fn a_414_waits_for_the_responses_before_it() {
         reply.status(200).that(reply.body == body, "other bytes than the file's");
         let reply = conn.read_reply("GET").rule("a target longer than half of --max-head, behind a request");
         reply.status(414).has("connection", "close");
-        conn.closed_within(PATIENCE, "a 414 ends the connection");
+        conn.closed_within(patience(), "a 414 ends the connection");
     }
     server.still_serves("/page.html", "a long target behind a request");
 }
@@ -253,7 +253,7 @@ fn a_slow_head_is_cut_in_time() {
         }
         let status = conn.try_read_reply("GET").ok().map(|reply| reply.status);
         assert!(matches!(status, None | Some(408)), "status {status:?} for a head that never ended");
-        conn.closed_within(PATIENCE, "a slow head is cut");
+        conn.closed_within(patience(), "a slow head is cut");
     };
     slow("X: y\r\n", Duration::from_millis(100));
     slow("x", Duration::from_millis(100));

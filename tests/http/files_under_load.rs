@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::time::Duration;
 
-use crate::common::{PATIENCE, Server, Site, eventually, noise, text};
+use crate::common::{Server, Site, eventually, noise, patience, text};
 
 /// More than the buffers of both sockets hold, so that a response is still being made when its file changes.
 const BIG: usize = 48 << 20;
@@ -143,7 +143,7 @@ fn a_client_that_leaves_stops_the_work() {
         conn.send(crate::common::request("GET", "/big.txt", &["Accept-Encoding: gzip"]));
         conn.read_some(100);
     }
-    eventually("a client that leaves stops the work", PATIENCE, || {
+    eventually("a client that leaves stops the work", patience(), || {
         let before = server.cpu_time();
         std::thread::sleep(Duration::from_millis(500));
         server.cpu_time() - before <= Duration::from_millis(20)

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
-use crate::common::{Conn, PATIENCE, Server, Site, eventually, noise, request, text};
+use crate::common::{Conn, Server, Site, eventually, noise, patience, request, text};
 
 /// Beyond the second after which a connection is folded, and the tick of the watch that sees it.
 const IDLE: Duration = Duration::from_millis(2200);
@@ -103,10 +103,10 @@ fn the_end_of_the_server_does_not_wait_for_folded_connections() {
     let mut conn = folded(&server);
     server.signal(Signal::TERM);
     let start = Instant::now();
-    assert_eq!(server.wait(PATIENCE).code(), Some(0), "exit 0");
+    assert_eq!(server.wait(patience()).code(), Some(0), "exit 0");
     let waited = start.elapsed();
     assert!(waited < Duration::from_secs(2), "a folded connection held it up for {waited:?}");
-    conn.closed_within(PATIENCE, "a folded connection is closed at the end");
+    conn.closed_within(patience(), "a folded connection is closed at the end");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
-use crate::common::{PATIENCE, Server, Site, decode, noise, text};
+use crate::common::{Server, Site, decode, noise, patience, text};
 
 /// Names and values.
 type Fields<'a> = &'a [(&'a str, &'a str)];
@@ -29,7 +29,7 @@ fn serve(flags: &[&str]) -> (Site, Server) {
 #[track_caller]
 fn run(client: impl Future<Output = ()>) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    runtime.block_on(async { tokio::time::timeout(PATIENCE, client).await.expect("within the time") });
+    runtime.block_on(async { tokio::time::timeout(patience(), client).await.expect("within the time") });
 }
 
 async fn connect(server: &Server) -> SendRequest<Bytes> {

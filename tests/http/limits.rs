@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::common::{Conn, PATIENCE, Server, Site, eventually, request, runner, text};
+use crate::common::{Conn, Server, Site, eventually, patience, request, runner, text};
 
 fn serve(flags: &[&str]) -> (Site, Server) {
     let site = Site::new().with("page.html", text(5000));
@@ -16,7 +16,7 @@ fn served(conn: &mut Conn) -> bool {
     conn.patience(Duration::from_millis(700));
     let sent = conn.try_send(request("GET", "/page.html", &[])).is_ok();
     let reply = sent.then(|| conn.try_read_reply("GET").ok()).flatten();
-    conn.patience(PATIENCE);
+    conn.patience(patience());
     reply.is_some_and(|reply| reply.status == 200)
 }
 
@@ -29,7 +29,7 @@ fn a_client_that_sends_nothing_is_cut_after_the_head_timeout() {
     if let Ok(reply) = conn.try_read_reply("GET") {
         reply.rule("no request at all").status(408);
     }
-    conn.closed_within(PATIENCE, "a client that sends nothing is cut");
+    conn.closed_within(patience(), "a client that sends nothing is cut");
     let waited = start.elapsed();
     assert!(waited > Duration::from_millis(800) && waited < Duration::from_secs(8), "cut after {waited:?}");
 }
@@ -44,7 +44,7 @@ fn a_late_head_is_told_408() {
         reply.status(408).has("connection", "close");
         let waited = start.elapsed();
         reply.that(waited > Duration::from_millis(800) && waited < Duration::from_secs(4), "not in time");
-        conn.closed_within(PATIENCE, "a 408 ends the connection");
+        conn.closed_within(patience(), "a 408 ends the connection");
     };
     late(&mut server.connect(), "RFC 9110 §15.5.9: half a head, and no more of it in time");
     let mut conn = server.connect();
@@ -96,7 +96,7 @@ fn a_connection_ends_after_its_requests() {
         .status(200)
         .has("connection", "close")
         .body(text(5000));
-    conn.closed_within(PATIENCE, "the connection ends after its requests");
+    conn.closed_within(patience(), "the connection ends after its requests");
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn connections_in_all_are_bounded() {
     let mut held: Vec<Conn> = (0..4).map(|_| busy(&server)).collect();
     assert!(!served(&mut server.connect()), "one more than --max-connections is served");
     held.pop();
-    eventually("a connection that ended makes room", PATIENCE, || served(&mut server.connect()));
+    eventually("a connection that ended makes room", patience(), || served(&mut server.connect()));
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn idle_connections_give_way_when_there_is_no_room() {
     for conn in &mut held {
         assert!(served(conn), "a connection within --max-connections is served");
     }
-    eventually("an idle connection makes room", PATIENCE, || served(&mut server.connect()));
+    eventually("an idle connection makes room", patience(), || served(&mut server.connect()));
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn connections_of_one_address_are_bounded() {
     let mut other = Conn::from("127.0.0.2:0".parse().expect("an address"), &server);
     assert!(served(&mut other), "another address is served");
     held.pop();
-    eventually("a connection that ended makes room", PATIENCE, || served(&mut server.connect()));
+    eventually("a connection that ended makes room", patience(), || served(&mut server.connect()));
 }
 
 #[test]
@@ -185,7 +185,7 @@ fn a_connection_too_many_is_told_503() {
         let reply = conn.read_reply("GET").rule(rule);
         reply.status(503).has("connection", "close");
         reply.that(reply.field("retry-after").parse::<u32>().is_ok(), "Retry-After is no number of seconds");
-        conn.closed_within(PATIENCE, "a 503 ends the connection");
+        conn.closed_within(patience(), "a 503 ends the connection");
     };
     told(&mut server.connect(), "RFC 9110 §15.6.4: one connection too many, and its client waits");
     for _ in 0..20 {
@@ -212,5 +212,5 @@ fn the_limit_of_open_files_makes_the_server_pause_not_spin() {
     let spent = server.cpu_time() - before;
     assert!(spent < Duration::from_millis(200), "{spent:?} of processor time in 2 s with nothing to do");
     drop(held);
-    eventually("serves again once files are free", PATIENCE, || served(&mut server.connect()));
+    eventually("serves again once files are free", patience(), || served(&mut server.connect()));
 }

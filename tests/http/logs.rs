@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rustix::process::Signal;
 
-use crate::common::{Conn, PATIENCE, Server, Site, eventually, request, runner, spawn, text};
+use crate::common::{Conn, Server, Site, eventually, patience, request, runner, spawn, text};
 
 fn site() -> Site {
     Site::new().with("page.html", text(5000))
@@ -17,7 +17,7 @@ fn site() -> Site {
 #[track_caller]
 fn lines(path: &Path, count: usize) -> Vec<String> {
     let read = || fs::read_to_string(path).unwrap_or_default();
-    eventually("each request is logged", PATIENCE, || read().lines().count() >= count);
+    eventually("each request is logged", patience(), || read().lines().count() >= count);
     let log = read();
     assert_eq!(log.lines().count(), count, "{log}");
     log.lines().map(str::to_owned).collect()
@@ -93,12 +93,12 @@ fn a_rotated_log_is_opened_anew_and_loses_nothing() {
         if n == 20 {
             fs::rename(&path, &old).expect("rename");
             server.signal(Signal::USR1);
-            eventually("USR1 opens the log anew", PATIENCE, || path.exists());
+            eventually("USR1 opens the log anew", patience(), || path.exists());
         }
         server.get("/page.html", &[]).status(200);
     }
     let count = |path: &Path| fs::read_to_string(path).unwrap_or_default().lines().count();
-    eventually("every request is in one log or the other", PATIENCE, || count(&old) + count(&path) == 40);
+    eventually("every request is in one log or the other", patience(), || count(&old) + count(&path) == 40);
     assert!(count(&old) >= 20 && count(&path) > 0, "{} and {} lines", count(&old), count(&path));
 }
 
@@ -119,7 +119,7 @@ fn counters_are_served_on_an_address_of_their_own() {
         "laneflate_responses_total{coding=\"gzip\"} 3",
         "laneflate_plain_bytes_total{coding=\"gzip\"} 15000",
     ];
-    eventually(&format!("{expected:?} in\n{}", scrape(metrics)), PATIENCE, || {
+    eventually(&format!("{expected:?} in\n{}", scrape(metrics)), patience(), || {
         let page = scrape(metrics);
         expected.iter().all(|line| page.lines().any(|found| found == *line))
     });
@@ -159,18 +159,18 @@ fn only_bodies_sent_whole_are_counted() {
     // One connection, so that what came before is counted when this is.
     let body = conn.ask("GET", "/page.html", &fields).rule("a coded body").coded("gzip").body.clone();
     let sent = || bytes_counted(metrics, "gzip");
-    eventually("the body of the GET is counted", PATIENCE, || sent().1 > 0);
+    eventually("the body of the GET is counted", patience(), || sent().1 > 0);
     assert_eq!(sent(), (5000, body.len() as u64), "HEAD and 304 have no bytes; GET has those of its body");
 
     conn.ask("HEAD", "/big.bin", &[]).status(200);
     conn.send(request("GET", "/big.bin", &[]));
     conn.read_some(1 << 20);
     drop(conn);
-    eventually("the connection that was given up has ended", PATIENCE, || {
+    eventually("the connection that was given up has ended", patience(), || {
         scrape(metrics).lines().any(|line| line == "laneflate_connections_active 0")
     });
     server.get("/page.html", &[]).status(200).body(text(5000));
     let sent = || bytes_counted(metrics, "identity");
-    eventually("the body of the last GET is counted", PATIENCE, || sent().1 > 0);
+    eventually("the body of the last GET is counted", patience(), || sent().1 > 0);
     assert_eq!(sent(), (5000, 5000), "a body that was cut says nothing of what coding gains");
 }

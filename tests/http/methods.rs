@@ -1,6 +1,6 @@
 //! Methods, HEAD, and bodies that a request brings along (RFC 9110 §9, RFC 9112 §6, §9.3).
 
-use crate::common::{PATIENCE, Server, Site, text};
+use crate::common::{Server, Site, patience, text};
 
 fn serve(flags: &[&str]) -> (Site, Server) {
     let site = Site::new()
@@ -158,7 +158,7 @@ fn the_connection_goes_on_or_ends_as_the_client_asks() {
         let mut conn = server.connect();
         conn.send(bytes);
         conn.read_reply("GET").status(200).body(text(5000));
-        conn.closed_within(PATIENCE, "Connection: close, and HTTP/1.0, end the connection");
+        conn.closed_within(patience(), "Connection: close, and HTTP/1.0, end the connection");
     }
     let mut conn = server.connect();
     for _ in 0..3 {

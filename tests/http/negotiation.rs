@@ -1,6 +1,6 @@
 //! `Accept-Encoding` (RFC 9110 §12.5.3, §12.4.2, §8.4.1).
 
-use crate::common::{Reply, Server, Site, text};
+use crate::common::{Reply, Server, Site, patience, text};
 
 /// Fields of a request, the coding that is right, and the rule.
 type Case = (&'static [&'static str], &'static str, &'static str);
@@ -191,7 +191,7 @@ fn a_client_of_http_1_0_gets_no_chunks() {
             conn.send(format!("GET /page.html HTTP/1.0\r\nAccept-Encoding: {coding}\r\n\r\n"));
             let reply: Reply = conn.read_reply("GET").rule("HTTP/1.0: a length or a close, no chunks");
             reply.status(200).lacks("transfer-encoding").varies().decodes_to(&page);
-            conn.closed_within(crate::common::PATIENCE, "HTTP/1.0 without keep-alive closes");
+            conn.closed_within(patience(), "HTTP/1.0 without keep-alive closes");
         }
     }
 }

@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::thread::sleep;
 use std::time::Duration;
 
-use crate::common::{PATIENCE, Reply, Server, Site, noise, request};
+use crate::common::{Reply, Server, Site, noise, patience, request};
 use crate::ranges::parts;
 
 /// Several spans of 1 MiB, which is what the server sends of a file at a time.
@@ -55,7 +55,7 @@ fn read_slowly(server: &Server, asked: &[u8]) -> Vec<u8> {
     socket.set_recv_buffer_size(64 << 10).expect("a narrow window");
     socket.connect(&server.address().into()).expect("the server accepts connections");
     let mut stream = TcpStream::from(socket);
-    stream.set_read_timeout(Some(PATIENCE)).expect("a time limit");
+    stream.set_read_timeout(Some(patience())).expect("a time limit");
     std::io::Write::write_all(&mut stream, asked).expect("the server takes what is sent");
     let mut bytes = Vec::new();
     for length in [1, 7, 1009, 65_537, 13, 300_007, 4099].into_iter().cycle() {

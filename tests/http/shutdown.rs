@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
-use crate::common::{Conn, PATIENCE, Server, Site, eventually, request, text};
+use crate::common::{Conn, Server, Site, eventually, patience, request, text};
 
 const BIG: usize = 64 << 20;
 
@@ -29,12 +29,12 @@ fn term_and_int_finish_what_is_in_flight() {
         let (_site, mut server) = serve(&[]);
         let mut conn = begin(&server);
         server.signal(signal);
-        eventually("no new connection is accepted", PATIENCE, || {
+        eventually("no new connection is accepted", patience(), || {
             TcpStream::connect(server.address()).is_err()
         });
         let rest = conn.read_some(BIG);
         assert!(rest.iter().rev().take(1000).all(|&byte| byte == 0), "the body's end");
-        assert_eq!(server.wait(PATIENCE).code(), Some(0), "exit 0 after {signal:?}");
+        assert_eq!(server.wait(patience()).code(), Some(0), "exit 0 after {signal:?}");
     }
 }
 
@@ -46,14 +46,14 @@ fn idle_connections_do_not_hold_up_the_end() {
     let mut silent = server.connect();
     server.signal(Signal::TERM);
     let start = Instant::now();
-    assert_eq!(server.wait(PATIENCE).code(), Some(0), "exit 0");
+    assert_eq!(server.wait(patience()).code(), Some(0), "exit 0");
     assert!(
         start.elapsed() < Duration::from_secs(5),
         "idle connections held it up for {:?}",
         start.elapsed()
     );
-    idle.closed_within(PATIENCE, "an idle connection is closed");
-    silent.closed_within(PATIENCE, "a connection without a request is closed");
+    idle.closed_within(patience(), "an idle connection is closed");
+    silent.closed_within(patience(), "a connection without a request is closed");
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn the_time_for_the_end_is_bounded() {
     let _stalled = begin(&server);
     server.signal(Signal::TERM);
     let start = Instant::now();
-    assert_eq!(server.wait(PATIENCE).code(), Some(0), "exit 0 where a client never reads its response");
+    assert_eq!(server.wait(patience()).code(), Some(0), "exit 0 where a client never reads its response");
     let waited = start.elapsed();
     assert!(waited > Duration::from_millis(700) && waited < Duration::from_secs(8), "it took {waited:?}");
 }
@@ -87,7 +87,7 @@ fn no_request_is_lost_at_the_end() {
     });
     assert!(answered > 0, "the clients were served");
     assert!(broken.is_empty(), "responses that began and did not end: {broken:?}");
-    assert_eq!(server.wait(PATIENCE).code(), Some(0), "exit 0");
+    assert_eq!(server.wait(patience()).code(), Some(0), "exit 0");
 }
 
 /// Asks on one connection after another until `stop`; counts whole responses and keeps what was cut.

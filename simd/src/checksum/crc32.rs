@@ -36,7 +36,11 @@ const fn tables() -> [[u32; 256]; SLICES] {
 
 /// Continues `seed` over `data`.
 pub(crate) fn scalar(seed: u32, data: &[u8]) -> u32 {
-    let mut crc = !seed;
+    !update(!seed, data)
+}
+
+/// Continues a CRC that is not inverted.
+pub(crate) fn update(mut crc: u32, data: &[u8]) -> u32 {
     let (blocks, rest) = data.as_chunks::<SLICES>();
     for block in blocks {
         let mixed = u128::from_le_bytes(*block) ^ u128::from(crc);
@@ -48,7 +52,7 @@ pub(crate) fn scalar(seed: u32, data: &[u8]) -> u32 {
     for &byte in rest {
         crc = (crc >> 8) ^ TABLES[0][usize::from(crc as u8 ^ byte)];
     }
-    !crc
+    crc
 }
 
 #[cfg(test)]

@@ -28,10 +28,18 @@ pub(crate) struct Sizes {
 }
 
 /// For a body that is whole in memory.
-pub(crate) const WHOLE: Sizes = Sizes { chunk: MAX_CHUNK, block: 3 * MAX_CHUNK, tokens: 16384 };
+pub(crate) const WHOLE: Sizes = Sizes {
+    chunk: MAX_CHUNK,
+    block: 3 * MAX_CHUNK,
+    tokens: 16384,
+};
 
 /// For a stream: less memory, and a block of no more than the window.
-pub(crate) const STREAM: Sizes = Sizes { chunk: MAX_CHUNK / 2, block: WINDOW, tokens: 8192 };
+pub(crate) const STREAM: Sizes = Sizes {
+    chunk: 6144,
+    block: WINDOW,
+    tokens: 8192,
+};
 
 /// The state of one DEFLATE stream.
 pub(crate) struct Body {
@@ -50,8 +58,12 @@ pub(crate) struct Body {
 }
 
 /// What only lives while a chunk is parsed.
+#[derive(Default)]
 struct Scratch {
-    map: Vec<Token>,
+    /// The match map, and the walks through it.
+    maps: [Vec<Token>; 2],
+    /// The map of each parse but the last.
+    first: Vec<Token>,
     totals: Vec<u32>,
 }
 
@@ -66,7 +78,7 @@ impl Body {
             next: 0,
             tokens: Vec::new(),
             histogram: Histogram::EMPTY,
-            scratch: Scratch { map: Vec::new(), totals: Vec::new() },
+            scratch: Scratch::default(),
         }
     }
 
@@ -82,7 +94,13 @@ impl Body {
     }
 
     /// Compresses `data[next..end]`, at most a chunk; may leave tokens for a block to come.
-    pub(crate) fn chunk(&mut self, data: &[u8], end: usize, kernels: &Kernels, writer: &mut BitWriter) {
+    pub(crate) fn chunk(
+        &mut self,
+        data: &[u8],
+        end: usize,
+        kernels: &Kernels,
+        writer: &mut BitWriter,
+    ) {
         debug_assert!(end - self.next <= self.sizes.chunk);
         if end - self.block > self.sizes.block || self.tokens.len() > self.sizes.tokens {
             self.end_block(data, false, kernels, writer);
@@ -103,8 +121,7 @@ impl Body {
             Chunk {
                 plan: self.plan,
                 search: &mut self.search,
-                map: &mut self.scratch.map,
-                totals: &mut self.scratch.totals,
+                scratch: &mut self.scratch,
                 tokens: &mut self.tokens[before..],
                 histogram: &mut histogram,
             },
@@ -114,7 +131,14 @@ impl Body {
         self.tokens.truncate(before + added);
         if before > 0 && split::pays(&self.histogram, &histogram) {
             let bytes = &data[self.block..start];
-            block::write(writer, kernels, &self.tokens[..before], &self.histogram, bytes, false);
+            block::write(
+                writer,
+                kernels,
+                &self.tokens[..before],
+                &self.histogram,
+                bytes,
+                false,
+            );
             self.tokens.drain(..before);
             self.block = start;
             self.histogram = histogram;
@@ -124,7 +148,13 @@ impl Body {
     }
 
     /// Writes the block under way, if there is one or it is the last.
-    pub(crate) fn end_block(&mut self, data: &[u8], last: bool, kernels: &Kernels, writer: &mut BitWriter) {
+    pub(crate) fn end_block(
+        &mut self,
+        data: &[u8],
+        last: bool,
+        kernels: &Kernels,
+        writer: &mut BitWriter,
+    ) {
         let bytes = &data[self.block..self.next];
         if self.plan.parse == Parse::Stored && !bytes.is_empty() {
             block::write_stored(writer, bytes, last);
@@ -163,8 +193,7 @@ impl Body {
 pub(crate) struct Chunk<'a> {
     plan: &'static Plan,
     search: &'a mut Search,
-    map: &'a mut Vec<Token>,
-    totals: &'a mut Vec<u32>,
+    scratch: &'a mut Scratch,
     /// As many as the chunk has bytes.
     tokens: &'a mut [Token],
     histogram: &'a mut Histogram,
@@ -173,27 +202,53 @@ pub(crate) struct Chunk<'a> {
 /// Parses the bytes of `data` from `start` on, as many as there is room for tokens; returns how many tokens that makes.
 #[inline(always)]
 pub(crate) fn parse<I: Isa>(chunk: Chunk, data: &[u8], start: usize) -> usize {
-    let Chunk { plan, search, map, totals, tokens, histogram } = chunk;
-    let passes = match plan.parse {
-        Parse::Lazy => {
-            search.fill::<I>(tokens, data, start, false);
-            walk::be_lazy(tokens);
-            return walk::walk(tokens, data, start, true, histogram);
-        }
-        Parse::Cheapest { passes } => passes,
-        Parse::Stored => 0,
-    };
+    let Chunk {
+        plan,
+        search,
+        scratch,
+        tokens,
+        histogram,
+    } = chunk;
     let len = tokens.len();
-    map.resize(map.len().max(len), Token::NONE);
-    let map = &mut map[..len];
-    search.fill::<I>(map, data, start, true);
-    let mut costs = Costs::guess();
-    for _ in 1..passes {
-        cost::choose::<I>(map, tokens, &data[start..start + len], &costs, totals);
-        walk::walk(tokens, data, start, false, histogram);
-        costs = Costs::of(&histogram.code_lengths());
-        *histogram = Histogram::EMPTY;
+    let bytes = &data[start..start + len];
+    let [map, walked] = &mut scratch.maps;
+    for map in [&mut *map, &mut *walked] {
+        map.resize(map.len().max(len), Token::NONE);
     }
-    cost::choose::<I>(map, tokens, &data[start..start + len], &costs, totals);
-    walk::walk(tokens, data, start, false, histogram)
+    let (map, walked) = (&mut map[..len], &mut walked[..len]);
+    let count = match plan.parse {
+        Parse::Stored => return 0,
+        Parse::Lazy => {
+            // Only what is taken need have its true length.
+            search.fill::<I, false>(map, data, start);
+            walk::be_lazy(map, bytes);
+            walk::walk::<I, true>(map, data, start, walked, tokens)
+        }
+        Parse::Cheapest { passes } => {
+            search.fill::<I, true>(map, data, start);
+            let mut costs = Costs::typical();
+            for _ in 1..passes {
+                scratch.first.clear();
+                scratch.first.extend_from_slice(map);
+                cost::choose::<I>(&mut scratch.first, bytes, &costs, &mut scratch.totals);
+                let count = walk::walk::<I, false>(&scratch.first, data, start, walked, tokens);
+                costs = Costs::after::<I>(&tokens[..count]);
+            }
+            cost::choose::<I>(map, bytes, &costs, &mut scratch.totals);
+            walk::walk::<I, false>(map, data, start, walked, tokens)
+        }
+        Parse::Optimal { effort, passes } => {
+            search.fill_chains(effort, data, start, len);
+            let mut costs = Costs::typical();
+            for _ in 1..passes {
+                cost::choose_any(&search.chains, map, bytes, &costs, &mut scratch.totals);
+                let count = walk::walk::<I, false>(map, data, start, walked, tokens);
+                costs = Costs::after::<I>(&tokens[..count]);
+            }
+            cost::choose_any(&search.chains, map, bytes, &costs, &mut scratch.totals);
+            walk::walk::<I, false>(map, data, start, walked, tokens)
+        }
+    };
+    walk::count::<I>(&tokens[..count], histogram);
+    count
 }

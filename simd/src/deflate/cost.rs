@@ -14,11 +14,14 @@
 //! 3. Where there is no match, its "position after it" is the position itself, the total of which is not known yet and
 //!    set to more than any parse costs.
 
-use super::block::Lengths;
+use super::block::Histogram;
+use super::chain::Chains;
 use super::search::{MAX_CHUNK, RUN};
 use super::token::Token;
+use super::{typical, walk};
 use crate::format::{
-    DISTANCE_SLOT, DISTANCE_SLOTS, DISTANCE_SYMBOLS, LENGTH_SLOT, LENGTH_SLOTS, MAX_CODE_BITS, distance_index,
+    DISTANCE_SLOT, DISTANCE_SLOTS, DISTANCE_SYMBOLS, END_OF_BLOCK, LENGTH_SLOT, LENGTH_SLOTS,
+    MAX_CODE_BITS, MAX_MATCH, MIN_MATCH, distance_index,
 };
 use crate::isa::Isa;
 use crate::raw::Unchecked;
@@ -56,10 +59,18 @@ pub(crate) struct Prices {
 }
 
 impl Costs {
-    /// The costs under the codes of a block. Symbols without a code cost a little more than the rarest.
-    pub(crate) fn of(lengths: &Lengths) -> Self {
-        let price = |length: u8, unused: u8| u16::from(if length == 0 { unused } else { length }) * BIT;
-        Self::new(|symbol| price(lengths.litlen[symbol], 12), |symbol| price(lengths.distance[symbol], 10))
+    /// The costs under the best codes for these tokens. Symbols without a code cost a little more than the rarest.
+    #[inline(always)]
+    pub(crate) fn after<I: Isa>(tokens: &[Token]) -> Self {
+        let mut histogram = Histogram::EMPTY;
+        walk::count::<I>(tokens, &mut histogram);
+        let lengths = histogram.code_lengths();
+        let price =
+            |length: u8, unused: u8| u16::from(if length == 0 { unused } else { length }) * BIT;
+        Self::new(
+            |symbol| price(lengths.litlen[symbol], 12),
+            |symbol| price(lengths.distance[symbol], 10),
+        )
     }
 
     fn new(litlen: impl Fn(usize) -> u16, distance: impl Fn(usize) -> u16) -> Self {
@@ -77,20 +88,15 @@ impl Costs {
         costs
     }
 
-    pub(crate) fn guess() -> Self {
-        let mut costs = Self::new(|_| 0, |slot| u16::from(slot >= 4) * BIT + 4 * BIT);
-        for (byte, cost) in costs.literal.iter_mut().enumerate() {
-            *cost = match byte as u8 {
-                b'a'..=b'z' | b' ' => 6 * u32::from(BIT),
-                b'A'..=b'Z' | b'0'..=b'9' | 33..=63 | b'\n' => 7 * u32::from(BIT) + 8,
-                _ => 9 * u32::from(BIT),
-            };
-        }
-        for (slot, properties) in LENGTH_SLOTS.iter().enumerate() {
-            let bits = u16::from(properties.extra) * BIT + 3 * BIT + BIT / 2 * (slot as u16);
-            costs.length[slot] = bits.into();
-        }
-        costs
+    /// The costs in typical text.
+    pub(crate) fn typical() -> Self {
+        Self::new(
+            |symbol| match symbol.checked_sub(END_OF_BLOCK + 1) {
+                None => typical::LITERAL[symbol].into(),
+                Some(slot) => typical::LENGTH[slot].into(),
+            },
+            |slot| typical::DISTANCE[slot].into(),
+        )
     }
 
     /// What a match of this length and distance costs.
@@ -101,11 +107,10 @@ impl Costs {
     }
 }
 
-/// Leaves in `chosen` what the cheapest parse takes at each position, should it come there.
+/// Puts in place of each match what the cheapest parse takes at that position, should it come there.
 #[inline(always)]
 pub(crate) fn choose<I: Isa>(
-    map: &[Token],
-    chosen: &mut [Token],
+    map: &mut [Token],
     bytes: &[u8],
     costs: &Costs,
     totals: &mut Vec<u32>,
@@ -116,10 +121,13 @@ pub(crate) fn choose<I: Isa>(
     totals.clear();
     totals.resize(len + 2, NEVER);
     totals[len + 1] = 0;
-    let (chosen, totals) = (&mut chosen[..len], &mut totals[..len + 2]);
+    let totals = &mut totals[..len + 2];
 
     let mut next = 0;
-    let mut prices = Prices { whole: [0; RUN], short: [0; RUN] };
+    let mut prices = Prices {
+        whole: [0; RUN],
+        short: [0; RUN],
+    };
     let mut from = len;
     while from > 0 {
         let part = (from - 1) % RUN + 1;
@@ -128,24 +136,82 @@ pub(crate) fn choose<I: Isa>(
             Some(run) if part == RUN => I::price_run(run, costs, &mut prices),
             _ => price_run(&map[from..from + part], costs, &mut prices),
         }
-        let run = chosen[from..from + part].iter_mut().zip(&map[from..from + part]);
-        let run = run.zip(&bytes[from..from + part]).zip(prices.whole.iter().zip(&prices.short));
-        for (lane, (((choice, &found), &byte), (whole, short))) in run.enumerate().rev() {
+        let run = map[from..from + part]
+            .iter_mut()
+            .zip(&bytes[from..from + part]);
+        let run = run.zip(prices.whole.iter().zip(&prices.short));
+        for (lane, ((slot, &byte), (whole, short))) in run.enumerate().rev() {
+            let found = *slot;
             let at = from + lane;
             let after = at + found.length();
             debug_assert!(after <= len);
             // SAFETY: a match ends in the chunk, so `after <= len`; the totals have two more.
-            let (whole, short) = unsafe { (totals.at(after + 1) + whole, totals.at(after) + short) };
+            let (whole, short) =
+                unsafe { (totals.at(after + 1) + whole, totals.at(after) + short) };
             let literal = next + costs.literal[usize::from(byte)];
             let matched = select_unpredictable(short < whole, short, whole);
             let found = select_unpredictable(short < whole, found.shortened(), found);
-            *choice = select_unpredictable(matched < literal, found, Token::NONE);
+            *slot = select_unpredictable(matched < literal, found, Token::literal(byte));
             next = select_unpredictable(matched < literal, matched, literal);
             // SAFETY: as above.
             unsafe { totals.put(at + 1, next) };
         }
     }
 }
+
+/// As [`choose`], but takes at each position the cheapest of all lengths of all its matches.
+#[inline(always)]
+pub(crate) fn choose_any(
+    chains: &Chains,
+    map: &mut [Token],
+    bytes: &[u8],
+    costs: &Costs,
+    totals: &mut Vec<u32>,
+) {
+    let len = bytes.len();
+    debug_assert!(len == map.len() && len <= MAX_CHUNK);
+    totals.clear();
+    totals.resize(len + 1, 0);
+    let mut by_length = [0; MAX_MATCH + 1];
+    for (length, cost) in by_length.iter_mut().enumerate().skip(MIN_MATCH) {
+        *cost = costs.length[usize::from(LENGTH_SLOT[length])];
+    }
+    for at in (0..len).rev() {
+        let mut best = totals[at + 1] + costs.literal[usize::from(bytes[at])];
+        let mut choice = Token::literal(bytes[at]);
+        let mut from = MIN_MATCH;
+        for found in chains.at(at) {
+            let slot = DISTANCE_SLOT[distance_index(found.distance())];
+            let after = &totals[at + from..=at + found.length()];
+            // The length goes along in the lowest bits, so that one minimum finds both; of equals the shortest.
+            let cheapest = after
+                .iter()
+                .zip(&by_length[from..=found.length()])
+                .zip(from as u32..)
+                .map(|((total, cost), length)| (total + cost) << LENGTH_BITS | length)
+                .min()
+                .unwrap_or(u32::MAX);
+            let total = (cheapest >> LENGTH_BITS) + costs.distance[usize::from(slot)];
+            if total < best {
+                best = total;
+                choice = Token::matched(
+                    (cheapest & ((1 << LENGTH_BITS) - 1)) as usize,
+                    found.distance(),
+                );
+            }
+            from = found.length() + 1;
+        }
+        totals[at] = best;
+        map[at] = choice;
+    }
+}
+
+const LENGTH_BITS: u32 = 9;
+const _: () = {
+    assert!(MAX_MATCH < 1 << LENGTH_BITS);
+    let most = (MAX_CHUNK as u64 + 3) * (MAX_BITS * BIT) as u64;
+    assert!(most < 1 << (32 - LENGTH_BITS));
+};
 
 /// The spec of [`Isa::price_run`], for up to a whole run.
 #[inline(always)]

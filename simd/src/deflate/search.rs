@@ -20,10 +20,12 @@
 //! 3. Inside of a match, the positions that follow mostly have the same distance: their length is one less, known without
 //!    a comparison.
 
+use super::chain::{Chains, Effort};
 use super::token::Token;
 use crate::format::{MAX_MATCH, MIN_MATCH, WINDOW};
 use crate::isa::Isa;
 use crate::raw::load64;
+use core::hint::select_unpredictable;
 
 /// Positions that are parsed at a time, at most.
 pub(crate) const MAX_CHUNK: usize = 16384;
@@ -48,7 +50,7 @@ pub(crate) const RUN: usize = 16;
 
 /// Bytes after a run that its steps may read.
 const HASH_READ: usize = 16;
-const PROBE_READ: usize = 16;
+pub(crate) const PROBE_READ: usize = 32;
 
 // The last position of a chunk, after a full window, on a scale that has just been moved down.
 const _: () = assert!(WINDOW + MAX_CHUNK < 1 << 16);
@@ -59,6 +61,7 @@ pub(crate) struct Search {
     links: [[u16; STRIP]; MAX_KEYS],
     /// The position of the data's first byte on the scale of the tables; at least 1, for 0 is an empty entry.
     bias: usize,
+    pub(crate) chains: Chains,
 }
 
 type Head = Box<[u16; TABLE_SIZE]>;
@@ -69,6 +72,7 @@ impl Search {
             heads: (0..keys).map(|_| Box::new([0; TABLE_SIZE])).collect(),
             links: [[0; STRIP]; MAX_KEYS],
             bias: 1,
+            chains: Chains::new(),
         }
     }
 
@@ -79,23 +83,43 @@ impl Search {
 
     /// Fills `map` for the positions from `start` on; what comes before may be matched.
     ///
-    /// With `extend`, lengths are true up to the end of the map; without, [`PROBED`] means that or more.
+    /// With `EXTEND`, lengths are true up to the end of the map; without, [`PROBED`] means that or more.
     #[inline(always)]
-    pub(crate) fn fill<I: Isa>(&mut self, map: &mut [Token], data: &[u8], start: usize, extend: bool) {
+    pub(crate) fn fill<I: Isa, const EXTEND: bool>(
+        &mut self,
+        map: &mut [Token],
+        data: &[u8],
+        start: usize,
+    ) {
         let end = start + map.len();
         debug_assert!(start <= WINDOW && map.len() <= MAX_CHUNK && end <= data.len());
         self.make_room(end);
         match self.heads.as_mut_slice() {
-            [first] => fill::<I, 1>([first], &mut self.links, map, data, start, self.bias, extend),
+            [first] => fill::<I, 1, EXTEND>([first], &mut self.links, map, data, start, self.bias),
             [first, second] => {
-                fill::<I, 2>([first, second], &mut self.links, map, data, start, self.bias, extend);
+                fill::<I, 2, EXTEND>(
+                    [first, second],
+                    &mut self.links,
+                    map,
+                    data,
+                    start,
+                    self.bias,
+                );
             }
             [first, second, third] => {
                 let heads = [first, second, third];
-                fill::<I, 3>(heads, &mut self.links, map, data, start, self.bias, extend);
+                fill::<I, 3, EXTEND>(heads, &mut self.links, map, data, start, self.bias);
             }
             _ => map.fill(Token::NONE),
         }
+    }
+
+    /// Fills the chains' matches for the `len` positions from `start` on.
+    #[inline(always)]
+    pub(crate) fn fill_chains(&mut self, effort: Effort, data: &[u8], start: usize, len: usize) {
+        self.make_room(start + len);
+        self.chains
+            .fill(effort, data, start, start + len, self.bias);
     }
 
     /// Moves the scale down if the position `end` would not fit it.
@@ -109,19 +133,19 @@ impl Search {
                 *entry = entry.saturating_sub(down);
             }
         }
+        self.chains.rebase(down);
         self.bias = 1;
     }
 }
 
 #[inline(always)]
-fn fill<I: Isa, const KEYS: usize>(
+fn fill<I: Isa, const KEYS: usize, const EXTEND: bool>(
     mut heads: [&mut Head; KEYS],
     links: &mut [[u16; STRIP]; MAX_KEYS],
     map: &mut [Token],
     data: &[u8],
     start: usize,
     bias: usize,
-    extend: bool,
 ) {
     let end = start + map.len();
     let mut reach = Reach::default();
@@ -137,7 +161,7 @@ fn fill<I: Isa, const KEYS: usize>(
             }
         }
         let links = std::array::from_fn(|key| &links[key][..len]);
-        probe::<I, KEYS>(strip, links, data, at, end, bias, extend.then_some(&mut reach));
+        probe::<I, KEYS, EXTEND>(strip, links, data, at, end, bias, &mut reach);
         at += len;
     }
 }
@@ -151,44 +175,67 @@ fn link<I: Isa, const KEY: usize>(
     start: usize,
     bias: usize,
 ) {
+    // First the hashes, in the place of the links.
+    let readable = (data.len() + 1).saturating_sub(start + KEY_BYTES[KEY].max(PROBED));
+    let (links, beyond) = links.split_at_mut(readable.min(links.len()));
+    beyond.fill(0);
     let (runs, _) = links.as_chunks_mut::<RUN>();
-    let mut at = start;
+    let mut done = 0;
     for run in runs {
-        let mut hashes = [0; RUN];
-        if at + RUN + HASH_READ > data.len() {
+        if start + done + RUN + HASH_READ > data.len() {
             break;
         }
         // SAFETY: as just checked.
-        unsafe { I::hash_run::<KEY>(data, at, &mut hashes) };
-        for (lane, (link, hash)) in run.iter_mut().zip(hashes).enumerate() {
-            let entry = &mut head[usize::from(hash) & (TABLE_SIZE - 1)];
-            *link = *entry;
-            *entry = (at + lane + bias) as u16;
-        }
-        at += RUN;
+        unsafe { I::hash_run::<KEY>(data, start + done, run) };
+        done += RUN;
     }
-    for (link, at) in links[at - start..].iter_mut().zip(at..) {
-        *link = 0;
-        if at + KEY_BYTES[KEY].max(PROBED) <= data.len() {
-            // SAFETY: as just checked.
-            let hash = unsafe { hash::<KEY>(data, at) };
-            let entry = &mut head[usize::from(hash)];
-            *link = *entry;
-            *entry = (at + bias) as u16;
-        }
+    for (link, at) in links[done..].iter_mut().zip(start + done..) {
+        // SAFETY: `at` is among the readable.
+        *link = unsafe { hash::<KEY>(data, at) };
     }
+    // Then the links, four by four: stores of two bytes each would take as long as all the rest.
+    let mut here = (start + bias) as u16;
+    let mut swap = |hash: u64| {
+        let entry = &mut head[hash as usize % TABLE_SIZE];
+        let last = std::mem::replace(entry, here);
+        here = here.wrapping_add(1);
+        u64::from(last)
+    };
+    let (quads, rest) = links.as_chunks_mut::<4>();
+    for quad in quads {
+        let hashes = join(*quad);
+        let (first, second) = (swap(hashes), swap(hashes >> 16));
+        let (third, fourth) = (swap(hashes >> 32), swap(hashes >> 48));
+        *quad = apart(first | second << 16 | third << 32 | fourth << 48);
+    }
+    for link in rest {
+        *link = swap(u64::from(*link)) as u16;
+    }
+}
+
+/// Four values as one word, the first one lowest.
+#[inline(always)]
+fn join(values: [u16; 4]) -> u64 {
+    // SAFETY: any bytes are a word.
+    u64::from_le(unsafe { std::mem::transmute::<[u16; 4], u64>(values.map(u16::to_le)) })
+}
+
+#[inline(always)]
+fn apart(word: u64) -> [u16; 4] {
+    // SAFETY: any bytes are four values.
+    unsafe { std::mem::transmute::<u64, [u16; 4]>(word.to_le()) }.map(u16::from_le)
 }
 
 /// Sets `map` to the best match at each position.
 #[inline(always)]
-fn probe<I: Isa, const KEYS: usize>(
+fn probe<I: Isa, const KEYS: usize, const EXTEND: bool>(
     map: &mut [Token],
     links: [&[u16]; KEYS],
     data: &[u8],
     start: usize,
     end: usize,
     bias: usize,
-    mut reach: Option<&mut Reach>,
+    reach: &mut Reach,
 ) {
     let (runs, _) = map.as_chunks_mut::<RUN>();
     let mut at = start;
@@ -196,11 +243,16 @@ fn probe<I: Isa, const KEYS: usize>(
         if at + RUN + PROBED > end || at + RUN + PROBE_READ > data.len() {
             break;
         }
-        let links = links.map(|links| links[RUN * index..].first_chunk().expect("as long as the map"));
+        let links = links.map(|links| {
+            links[RUN * index..]
+                .first_chunk()
+                .expect("as long as the map")
+        });
         // SAFETY: as just checked.
         let deep = unsafe { I::probe_run(run, links, data, at, bias) };
-        if let Some(reach) = reach.as_deref_mut() {
-            extend_run::<I>(run, deep, data, at, end, reach);
+        if EXTEND {
+            // SAFETY: as just checked.
+            unsafe { I::extend_run(run, deep, data, at, end, reach) };
         }
         at += RUN;
     }
@@ -213,7 +265,7 @@ fn probe<I: Isa, const KEYS: usize>(
         // SAFETY: eight bytes follow.
         let found = unsafe { probe_one(links.map(|links| links[index]), data, at, bias) };
         let mut length = found.length().min(end - at);
-        if let Some(reach) = reach.as_deref_mut().filter(|_| length == PROBED) {
+        if EXTEND && length == PROBED {
             length = reach.length(data, at, end, found.distance());
         }
         if length > MIN_MATCH {
@@ -239,22 +291,25 @@ pub(crate) unsafe fn probe_one<const KEYS: usize>(
     let (mut most, mut best) = (0, 0);
     for link in links {
         let distance = usize::from(((at + bias) as u16).wrapping_sub(link));
+        // No branch here: whether there is a match, and which is best, no predictor could learn.
         let valid = distance <= at.min(WINDOW);
-        // SAFETY: not before the data, and before `at`.
-        let other = unsafe { load64(data, at - if valid { distance } else { 0 }) };
-        let equal = if valid { ((own ^ other).trailing_zeros() >> 3) as usize } else { 0 };
+        let distance = select_unpredictable(valid, distance, 0);
+        // SAFETY: not before the data, and not after `at`.
+        let other = unsafe { load64(data, at - distance) };
+        let equal = ((own ^ other).trailing_zeros() >> 3) as usize;
+        let equal = select_unpredictable(valid, equal, 0);
         let better = equal >= most;
-        most = if better { equal } else { most };
-        best = if better { distance } else { best };
+        most = select_unpredictable(better, equal, most);
+        best = select_unpredictable(better, distance, best);
     }
-    if most > MIN_MATCH { Token::matched(most, best) } else { Token::NONE }
+    select_unpredictable(most > MIN_MATCH, Token::matched(most, best), Token::NONE)
 }
 
 /// The match that was extended last: `data[..until]` equals what is `distance` before.
 #[derive(Default)]
-struct Reach {
-    distance: usize,
-    until: usize,
+pub(crate) struct Reach {
+    pub(crate) distance: usize,
+    pub(crate) until: usize,
 }
 
 impl Reach {
@@ -264,60 +319,46 @@ impl Reach {
         if distance != self.distance || at >= self.until {
             self.distance = distance;
             let known = at + PROBED;
-            self.until = known + equal_bytes(&data[known - distance..], &data[known..end]);
+            self.until = known + equal_bytes(data, known, distance, end);
         }
         (self.until - at).min(MAX_MATCH)
     }
 }
 
-/// Finds the true lengths of the matches that `deep` has a bit for.
+/// Finds the true lengths, up to `end`, of the matches that `deep` has a bit for. The spec of [`Isa::extend_run`].
 #[inline(always)]
-fn extend_run<I: Isa>(
+pub(crate) fn extend_run(
     run: &mut [Token; RUN],
-    mut deep: u32,
+    deep: u32,
     data: &[u8],
     at: usize,
     end: usize,
     reach: &mut Reach,
 ) {
-    while deep != 0 {
-        deep &= !I::cover_run(run, deep, at, reach.distance, reach.until);
-        if deep != 0 {
-            let lane = deep.trailing_zeros() as usize;
-            let distance = run[lane & (RUN - 1)].distance();
-            reach.distance = 0;
-            reach.length(data, at + lane, end, distance);
-        }
+    let mut rest = deep;
+    while rest != 0 {
+        let lane = rest.trailing_zeros() as usize;
+        rest &= rest - 1;
+        let slot = &mut run[lane % RUN];
+        let distance = slot.distance();
+        *slot = Token::matched(reach.length(data, at + lane, end, distance), distance);
     }
 }
 
-/// The spec of [`Isa::cover_run`].
+/// How many bytes of `data[at..end]` are equal to what is `distance` before. The spec of [`Isa::equal_bytes`].
 #[inline(always)]
-pub(crate) fn cover_run(run: &mut [Token; RUN], deep: u32, at: usize, distance: usize, until: usize) -> u32 {
-    let mut covered = 0;
-    for (lane, slot) in run.iter_mut().enumerate() {
-        if deep >> lane & 1 == 1 && slot.distance() == distance && at + lane < until {
-            *slot = Token::matched((until - at - lane).min(MAX_MATCH), distance);
-            covered |= 1 << lane;
-        }
-    }
-    covered
-}
-
-/// How many bytes at the start of both are equal.
-#[inline(always)]
-pub(crate) fn equal_bytes(one: &[u8], two: &[u8]) -> usize {
-    let (one_words, _) = one.as_chunks::<8>();
-    let (two_words, _) = two.as_chunks::<8>();
+pub(crate) fn equal_bytes(data: &[u8], at: usize, distance: usize, end: usize) -> usize {
+    let (one, two) = (&data[at - distance..end - distance], &data[at..end]);
+    let (one_words, one_rest) = one.as_chunks::<8>();
+    let (two_words, two_rest) = two.as_chunks::<8>();
     for (index, (one, two)) in one_words.iter().zip(two_words).enumerate() {
         let unequal = u64::from_le_bytes(*one) ^ u64::from_le_bytes(*two);
         if unequal != 0 {
             return 8 * index + (unequal.trailing_zeros() >> 3) as usize;
         }
     }
-    let done = 8 * one_words.len().min(two_words.len());
-    let rest = one[done..].iter().zip(&two[done..]);
-    done + rest.take_while(|(one, two)| one == two).count()
+    let rest = one_rest.iter().zip(two_rest);
+    8 * one_words.len() + rest.take_while(|(one, two)| one == two).count()
 }
 
 /// The hash of the key's bytes at `at`: a sum of products of its 32-bit words.

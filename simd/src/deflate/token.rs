@@ -1,18 +1,16 @@
 //! What a parse consists of.
 
-use crate::format::{MAX_MATCH, MIN_MATCH, WINDOW};
+use crate::format::{MAX_MATCH, WINDOW};
 
-/// A literal or a match, as `distance slot << 25 | length << 16 | distance`.
+/// A literal or a match, as `length << 16 | distance`; a literal has length 1 and its byte as distance.
 ///
-/// A *match map* has one of these for each position: the match that may begin there, its slot not yet set, or
-/// [`Token::NONE`]. A *parse* has one for each symbol: a literal has length 0, its byte as distance, and
-/// [`NO_DISTANCE`](crate::format::NO_DISTANCE) as slot.
+/// A *match map* has one of these for each position: the match that may begin there, or [`Token::NONE`]; once a parse is
+/// chosen, a literal instead of none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(transparent)]
 pub(crate) struct Token(u32);
 
-const SLOT_SHIFT: u32 = 25;
-const _: () = assert!(MAX_MATCH >> (SLOT_SHIFT - 16) == 0 && WINDOW < 1 << 16);
+const _: () = assert!(MAX_MATCH < 1 << 16 && WINDOW < 1 << 16);
 
 impl Token {
     /// No match.
@@ -25,9 +23,8 @@ impl Token {
     }
 
     #[inline(always)]
-    pub(crate) const fn with_slot(slot: usize, length: usize, distance: usize) -> Self {
-        debug_assert!(slot < 32 && (length == 0 || length >= MIN_MATCH));
-        Self((slot as u32) << SLOT_SHIFT | Self::matched(length, distance).0)
+    pub(crate) const fn literal(byte: u8) -> Self {
+        Self(1 << 16 | byte as u32)
     }
 
     /// The match at the same distance with one byte less. Of none, something that no one may take.
@@ -36,20 +33,20 @@ impl Token {
         Self(self.0.wrapping_sub(1 << 16))
     }
 
-    /// The length of a match; 0 for none, or a literal.
+    #[inline(always)]
+    pub(crate) const fn is_literal(self) -> bool {
+        self.length() == 1
+    }
+
+    /// Bytes that it stands for; 0 for none.
     #[inline(always)]
     pub(crate) const fn length(self) -> usize {
-        (self.0 >> 16 & ((1 << (SLOT_SHIFT - 16)) - 1)) as usize
+        (self.0 >> 16) as usize
     }
 
     /// The distance of a match, the byte of a literal.
     #[inline(always)]
     pub(crate) const fn distance(self) -> usize {
         (self.0 & 0xffff) as usize
-    }
-
-    #[inline(always)]
-    pub(crate) const fn slot(self) -> usize {
-        (self.0 >> SLOT_SHIFT & 31) as usize
     }
 }

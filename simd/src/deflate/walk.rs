@@ -1,56 +1,168 @@
-//! From the match map to tokens.
+//! From the chosen map to tokens.
+//!
+//! ```text
+//! at = 0; while at < len { emit map[at]; at += its length }
+//! ```
+//!
+//! Each step waits for the load of the step before. But two walks from different positions soon meet, and are the same
+//! from there on: so four set out at once, each at the start of its quarter, and what one does beyond its quarter is only
+//! done until it meets the next.
 
 use super::block::Histogram;
-use super::search::{PROBED, equal_bytes};
+use super::search::{PROBED, RUN};
 use super::token::Token;
 use crate::format::{DISTANCE_SLOT, MAX_MATCH, NO_DISTANCE, distance_index};
+use crate::isa::Isa;
+use crate::raw::Unchecked;
 use core::hint::select_unpredictable;
 
-/// Drops each match that is shorter than the one at the next position.
+/// Makes each position a literal that has no match, or a shorter one than the next position.
 #[inline(always)]
-pub(crate) fn be_lazy(map: &mut [Token]) {
-    for at in 1..map.len() {
-        let (this, next) = (map[at - 1], map[at]);
-        map[at - 1] = if next.length() > this.length() { Token::NONE } else { this };
+pub(crate) fn be_lazy(map: &mut [Token], bytes: &[u8]) {
+    debug_assert_eq!(map.len(), bytes.len());
+    let (mut rest, mut bytes) = (map, bytes);
+    while let ([this, next, ..], [byte, after @ ..]) = (&mut *rest, bytes) {
+        let literal = this.length() == 0 || next.length() > this.length();
+        *this = if literal {
+            Token::literal(*byte)
+        } else {
+            *this
+        };
+        (rest, bytes) = (&mut rest[1..], after);
+    }
+    if let ([last], [byte]) = (rest, bytes)
+        && last.length() == 0
+    {
+        *last = Token::literal(*byte);
     }
 }
 
-/// Takes what the map says at the first position, then at the position after that, and so on; returns how many tokens
-/// that makes. They replace the map from its start, and are counted.
+const WALKS: usize = 4;
+
+/// Writes the tokens that `map` leads to from its start to `tokens`; returns how many. Both, and the space for the four
+/// walks, are equally long.
 ///
-/// With `extend`, a length of [`PROBED`] in the map means that or more.
+/// With `EXTEND`, a length of [`PROBED`] in the map means that or more of what `data` has from `start` on.
 #[inline(always)]
-pub(crate) fn walk(
-    map: &mut [Token],
+pub(crate) fn walk<I: Isa, const EXTEND: bool>(
+    map: &[Token],
     data: &[u8],
     start: usize,
-    extend: bool,
-    histogram: &mut Histogram,
+    walked: &mut [Token],
+    tokens: &mut [Token],
 ) -> usize {
-    let end = start + map.len();
-    let bytes = &data[start..end];
-    let map = &mut map[..bytes.len()];
-    let (mut at, mut count) = (0, 0);
-    while at < bytes.len() {
-        let found = map[at];
-        let (mut length, distance) = (found.length(), found.distance());
-        if extend && length == PROBED {
-            let here = start + at + PROBED;
-            let longest = end.min(here - PROBED + MAX_MATCH);
-            length += equal_bytes(&data[here - distance..], &data[here..longest]);
+    let len = map.len();
+    let extended = |token: Token, at: usize| {
+        if EXTEND && token.length() == PROBED {
+            let known = start + at + PROBED;
+            let end = (start + len).min(known - PROBED + MAX_MATCH);
+            let more = I::equal_bytes(data, known, token.distance(), end);
+            return Token::matched(PROBED + more, token.distance());
         }
-        // No branch between literal and match: no predictor could learn it.
-        let byte = usize::from(bytes[at]);
-        let literal = length == 0;
-        let slot = usize::from(DISTANCE_SLOT[distance_index(distance)]);
-        let slot = select_unpredictable(literal, NO_DISTANCE, slot);
-        let index = select_unpredictable(literal, byte, 256 + length);
-        let distance = select_unpredictable(literal, byte, distance);
-        histogram.litlen[index] += 1;
-        histogram.distance[slot % 32] += 1;
-        map[count] = Token::with_slot(slot, length, distance);
-        count += 1;
-        at += select_unpredictable(literal, 1, length);
+        token
+    };
+    assert!(walked.len() == len && tokens.len() == len);
+    let quarter = len / WALKS;
+    let starts: [usize; WALKS] = std::array::from_fn(|walk| walk * quarter);
+    let ends: [usize; WALKS] = std::array::from_fn(|walk| {
+        if walk + 1 < WALKS {
+            starts[walk + 1]
+        } else {
+            len
+        }
+    });
+    let (mut at, mut to) = (starts, starts);
+    macro_rules! step {
+        ($walk:expr) => {
+            // SAFETY: `at` is before the end of the map, and there are not more tokens than positions before it.
+            unsafe {
+                let token = extended(map.at(at[$walk]), at[$walk]);
+                debug_assert!(token.length() > 0 && to[$walk] <= at[$walk]);
+                walked.put(to[$walk], token);
+                to[$walk] += 1;
+                at[$walk] += token.length();
+            }
+        };
     }
+    while at[0] < ends[0] && at[1] < ends[1] && at[2] < ends[2] && at[3] < ends[3] {
+        step!(0);
+        step!(1);
+        step!(2);
+        step!(3);
+    }
+    for walk in 0..WALKS {
+        while at[walk] < ends[walk] {
+            step!(walk);
+        }
+    }
+
+    let mut count = 0;
+    let mut reached = 0;
+    for walk in 0..WALKS {
+        let mut rest = &walked[starts[walk]..to[walk]];
+        let mut there = starts[walk];
+        while there != reached {
+            if reached < there {
+                tokens[count] = extended(map[reached], reached);
+                reached += tokens[count].length();
+                count += 1;
+            } else if let Some((token, after)) = rest.split_first() {
+                there += token.length();
+                rest = after;
+            } else {
+                // They did not meet in this quarter.
+                break;
+            }
+        }
+        if there == reached {
+            tokens[count..count + rest.len()].copy_from_slice(rest);
+            count += rest.len();
+            reached = at[walk];
+        }
+    }
+    debug_assert_eq!(reached, len);
     count
+}
+
+/// Counts the symbols of tokens.
+#[inline(always)]
+pub(crate) fn count<I: Isa>(tokens: &[Token], histogram: &mut Histogram) {
+    // Neighbours are counted apart: an increment waits for the last one of the same symbol.
+    let mut counts = [Histogram::EMPTY, Histogram::EMPTY];
+    let (runs, rest) = tokens.as_chunks::<RUN>();
+    let mut symbols = Symbols::default();
+    for run in runs {
+        I::symbols_run(run, &mut symbols);
+        for (lane, (&litlen, &slot)) in symbols.litlen.iter().zip(&symbols.slot).enumerate() {
+            counts[lane % 2].litlen[litlen as usize % 1024] += 1;
+            counts[lane % 2].distance[slot as usize % 32] += 1;
+        }
+    }
+    for &token in rest {
+        let (litlen, slot) = symbols_of(token);
+        counts[0].litlen[litlen] += 1;
+        counts[0].distance[slot] += 1;
+    }
+    for counts in &counts {
+        histogram.add(counts);
+    }
+}
+
+/// What a run of tokens looks up: see [`symbols_of`].
+#[derive(Default)]
+pub(crate) struct Symbols {
+    pub(crate) litlen: [u32; RUN],
+    pub(crate) slot: [u32; RUN],
+}
+
+/// The index of a literal or length in [`Histogram`] and [`Codes`](super::block::Codes), and the distance slot or
+/// [`NO_DISTANCE`].
+#[inline(always)]
+pub(crate) fn symbols_of(token: Token) -> (usize, usize) {
+    let literal = token.is_literal();
+    let slot = usize::from(DISTANCE_SLOT[distance_index(token.distance())]);
+    (
+        select_unpredictable(literal, token.distance() & 0xff, 256 + token.length()),
+        select_unpredictable(literal, NO_DISTANCE, slot),
+    )
 }

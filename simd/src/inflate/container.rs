@@ -15,15 +15,27 @@ pub(crate) struct Header {
 #[derive(Clone, Copy)]
 enum Field {
     Method,
-    Check { method: u8 },
-    Fixed { at: usize },
+    Check {
+        method: u8,
+    },
+    /// Of gzip: the fields that are always there, and the byte before.
+    Fixed {
+        at: usize,
+        last: u8,
+    },
     ExtraLow,
-    ExtraHigh { low: u8 },
-    Extra { left: u16 },
+    ExtraHigh {
+        low: u8,
+    },
+    Extra {
+        left: u16,
+    },
     Name,
     Comment,
     CrcLow,
-    CrcHigh { low: u8 },
+    CrcHigh {
+        low: u8,
+    },
     Done,
 }
 
@@ -38,9 +50,13 @@ impl Header {
         let field = match format {
             Format::Raw => Field::Done,
             Format::Zlib => Field::Method,
-            Format::Gzip => Field::Fixed { at: 0 },
+            Format::Gzip => Field::Fixed { at: 0, last: 0 },
         };
-        Self { field, flags: 0, crc: 0 }
+        Self {
+            field,
+            flags: 0,
+            crc: 0,
+        }
     }
 
     /// Reads on; returns whether the header is complete.
@@ -68,15 +84,23 @@ impl Header {
                 check_zlib(method, byte)?;
                 Field::Done
             }
-            Field::Fixed { at } => {
-                match (at, byte) {
-                    (0, 0x1f) | (1, 0x8b) | (2, 8) | (4.., _) => {}
-                    (0 | 1, _) => return Err(ErrorKind::BadHeader),
-                    (2, _) => return Err(ErrorKind::UnknownMethod),
-                    (_, flags) if flags & RESERVED != 0 => return Err(ErrorKind::ReservedFlags),
-                    (_, flags) => self.flags = flags,
+            Field::Fixed { at, last } => {
+                // As zlib does, two bytes at a time.
+                match at {
+                    1 if [last, byte] != [0x1f, 0x8b] => return Err(ErrorKind::BadHeader),
+                    3 if last != 8 => return Err(ErrorKind::UnknownMethod),
+                    3 if byte & RESERVED != 0 => return Err(ErrorKind::ReservedFlags),
+                    3 => self.flags = byte,
+                    _ => {}
                 }
-                if at == 9 { self.optional(HAS_EXTRA) } else { Field::Fixed { at: at + 1 } }
+                if at == 9 {
+                    self.optional(HAS_EXTRA)
+                } else {
+                    Field::Fixed {
+                        at: at + 1,
+                        last: byte,
+                    }
+                }
             }
             Field::ExtraLow => Field::ExtraHigh { low: byte },
             Field::ExtraHigh { low } => self.extra(u16::from_le_bytes([low, byte])),
@@ -84,7 +108,9 @@ impl Header {
             Field::Name if byte == 0 => self.optional(HAS_COMMENT),
             Field::Comment if byte == 0 => self.optional(HAS_CRC),
             Field::CrcLow => Field::CrcHigh { low: byte },
-            Field::CrcHigh { low } if u16::from_le_bytes([low, byte]) == self.crc as u16 => Field::Done,
+            Field::CrcHigh { low } if u16::from_le_bytes([low, byte]) == self.crc as u16 => {
+                Field::Done
+            }
             Field::CrcHigh { .. } => return Err(ErrorKind::HeaderChecksum),
             Field::Name | Field::Comment | Field::Done => self.field,
         })
@@ -107,7 +133,11 @@ impl Header {
     }
 
     fn extra(&self, left: u16) -> Field {
-        if left > 0 { Field::Extra { left } } else { self.optional(HAS_NAME) }
+        if left > 0 {
+            Field::Extra { left }
+        } else {
+            self.optional(HAS_NAME)
+        }
     }
 }
 

@@ -133,7 +133,12 @@ impl Inflate {
         }
     }
 
-    fn step(&mut self, kernels: &Kernels, input: &mut Input, output: &mut Output) -> Result<(), Halt> {
+    fn step(
+        &mut self,
+        kernels: &Kernels,
+        input: &mut Input,
+        output: &mut Output,
+    ) -> Result<(), Halt> {
         match self.state {
             State::Block => self.block(input)?,
             State::StoredLength => {
@@ -143,7 +148,9 @@ impl Inflate {
                     return Err(ErrorKind::StoredLength.into());
                 }
                 self.bits.give_back(input);
-                self.state = State::Stored { left: length as usize };
+                self.state = State::Stored {
+                    left: length as usize,
+                };
             }
             State::Stored { left } => self.stored(left, input, output)?,
             State::Counts => {
@@ -228,13 +235,23 @@ impl Inflate {
             self.state = State::Precode { counts, have };
         }
         let lengths = &self.lengths[..PRECODE_SYMBOLS];
-        let built = self.tables.precode.build(lengths, &PRECODE, false);
-        built.map_err(|BadCode| ErrorKind::BadPrecode)?;
+        if lengths.iter().all(|&length| length == 0) {
+            // zlib reads a length of 0 from each bit of a code without symbols. It ends as badly: without end of block.
+            self.tables.precode.fill(PRECODE[0]);
+        } else {
+            let built = self.tables.precode.build(lengths, &PRECODE, false);
+            built.map_err(|BadCode| ErrorKind::BadPrecode)?;
+        }
         self.state = State::Lengths { counts, have: 0 };
         Ok(())
     }
 
-    fn code_lengths(&mut self, counts: Counts, mut have: usize, input: &mut Input) -> Result<(), Halt> {
+    fn code_lengths(
+        &mut self,
+        counts: Counts,
+        mut have: usize,
+        input: &mut Input,
+    ) -> Result<(), Halt> {
         let total = counts.litlen + counts.distance;
         while have < total {
             if self.bits.count < 14 {
@@ -285,9 +302,18 @@ impl Inflate {
         if self.fixed {
             return;
         }
-        let litlen = self.tables.litlen.build(&FIXED_LITLEN_LENGTHS, &LITLEN, false);
-        let distance = self.tables.distance.build(&FIXED_DISTANCE_LENGTHS, &DISTANCE, false);
-        debug_assert!(litlen.is_ok() && distance.is_ok(), "the fixed codes are complete");
+        let litlen = self
+            .tables
+            .litlen
+            .build(&FIXED_LITLEN_LENGTHS, &LITLEN, false);
+        let distance = self
+            .tables
+            .distance
+            .build(&FIXED_DISTANCE_LENGTHS, &DISTANCE, false);
+        debug_assert!(
+            litlen.is_ok() && distance.is_ok(),
+            "the fixed codes are complete"
+        );
         self.fixed = true;
     }
 

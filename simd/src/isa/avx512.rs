@@ -3,10 +3,15 @@
 //! CPUs before these lack VBMI, and slow down for 512-bit registers; they take AVX2.
 
 use super::Isa;
+use super::x86::Lane128;
+use crate::checksum::fold;
+use crate::deflate::block::{Codes, DistanceCode, LITLEN_INDEXES};
 use crate::deflate::cost::{Costs, Prices};
-use crate::deflate::search::{FACTORS, PROBED, RUN, TABLE_BITS};
+use crate::deflate::emit::Coded;
+use crate::deflate::search::{self, FACTORS, PROBE_READ, PROBED, RUN, Reach, TABLE_BITS};
 use crate::deflate::token::Token;
-use crate::format::{MAX_MATCH, MIN_MATCH, WINDOW};
+use crate::deflate::walk::Symbols;
+use crate::format::{MAX_MATCH, MIN_MATCH, NO_DISTANCE, WINDOW};
 use core::arch::x86_64::*;
 
 pub(super) struct Avx512;
@@ -19,6 +24,8 @@ pub(super) fn available() -> bool {
         && is_x86_feature_detected!("avx512vbmi")
         && is_x86_feature_detected!("avx512vpopcntdq")
         && is_x86_feature_detected!("avx512cd")
+        && is_x86_feature_detected!("vpclmulqdq")
+        && is_x86_feature_detected!("pclmulqdq")
         && is_x86_feature_detected!("avx2")
         && is_x86_feature_detected!("bmi1")
         && is_x86_feature_detected!("bmi2")
@@ -65,6 +72,12 @@ static LANES: [u16; RUN] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
 
 impl Isa for Avx512 {
     #[inline(always)]
+    fn crc32(seed: u32, data: &[u8]) -> u32 {
+        // SAFETY: the features are those of the kernel that this is inlined into.
+        unsafe { crc32(seed, data) }
+    }
+
+    #[inline(always)]
     unsafe fn hash_run<const KEY: usize>(data: &[u8], at: usize, hashes: &mut [u16; RUN]) {
         // SAFETY: as the caller vouches; the features are those of the kernel that this is inlined into.
         unsafe { hash_run::<KEY>(data, at, hashes) }
@@ -83,9 +96,36 @@ impl Isa for Avx512 {
     }
 
     #[inline(always)]
-    fn cover_run(run: &mut [Token; RUN], deep: u32, at: usize, distance: usize, until: usize) -> u32 {
+    fn equal_bytes(data: &[u8], at: usize, distance: usize, end: usize) -> usize {
         // SAFETY: the features are those of the kernel that this is inlined into.
-        unsafe { cover_run(run, deep, at, distance, until) }
+        unsafe { long_match(data, at, distance, end) }
+    }
+
+    #[inline(always)]
+    unsafe fn extend_run(
+        run: &mut [Token; RUN],
+        deep: u32,
+        data: &[u8],
+        at: usize,
+        end: usize,
+        reach: &mut Reach,
+    ) {
+        if deep != 0 {
+            // SAFETY: as the caller vouches; the features are those of the kernel that this is inlined into.
+            unsafe { extend_run(run, deep as u16, data, at, end, reach) }
+        }
+    }
+
+    #[inline(always)]
+    fn symbols_run(run: &[Token; RUN], symbols: &mut Symbols) {
+        // SAFETY: the features are those of the kernel that this is inlined into.
+        unsafe { symbols_run(run, symbols) }
+    }
+
+    #[inline(always)]
+    fn code_run(run: &[Token; RUN], codes: &Codes, coded: &mut Coded) {
+        // SAFETY: the features are those of the kernel that this is inlined into.
+        unsafe { code_run(run, codes, coded) }
     }
 
     #[inline(always)]
@@ -93,6 +133,52 @@ impl Isa for Avx512 {
         // SAFETY: the features are those of the kernel that this is inlined into.
         unsafe { price_run(run, costs, prices) }
     }
+}
+
+/// As [`fold`], on vectors of 64 bytes.
+#[target_feature(enable = "avx512f,vpclmulqdq,pclmulqdq")]
+#[inline]
+fn crc32(seed: u32, data: &[u8]) -> u32 {
+    let (blocks, rest) = data.as_chunks::<64>();
+    let [first, second, third, fourth, blocks @ ..] = blocks else {
+        return fold::crc32::<Lane128>(seed, data);
+    };
+    let fold = |sum, by, next| {
+        let low = _mm512_clmulepi64_epi128::<0x00>(sum, by);
+        let high = _mm512_clmulepi64_epi128::<0x11>(sum, by);
+        // The sum of all three.
+        _mm512_ternarylogic_epi64::<0x96>(low, high, next)
+    };
+    let seeded = _mm512_zextsi128_si512(_mm_cvtsi32_si128(!seed as i32));
+    let mut sums = [
+        _mm512_xor_si512(load(first), seeded),
+        load(second),
+        load(third),
+        load(fourth),
+    ];
+    let by = const { fold::fold_by(4 * 512) };
+    let by = _mm512_broadcast_i32x4(_mm_set_epi64x(by[1] as i64, by[0] as i64));
+    let (quads, blocks) = blocks.as_chunks::<4>();
+    for quad in quads {
+        sums[0] = fold(sums[0], by, load(&quad[0]));
+        sums[1] = fold(sums[1], by, load(&quad[1]));
+        sums[2] = fold(sums[2], by, load(&quad[2]));
+        sums[3] = fold(sums[3], by, load(&quad[3]));
+    }
+    let by = const { fold::fold_by(512) };
+    let by = _mm512_broadcast_i32x4(_mm_set_epi64x(by[1] as i64, by[0] as i64));
+    let mut sum = fold(sums[0], by, sums[1]);
+    sum = fold(sum, by, sums[2]);
+    sum = fold(sum, by, sums[3]);
+    for block in blocks {
+        sum = fold(sum, by, load(block));
+    }
+    // The four lanes are a message of 64 bytes with the same CRC.
+    let mut message = [0; 64];
+    // SAFETY: the array has the 64 bytes.
+    unsafe { _mm512_storeu_si512(message.as_mut_ptr().cast(), sum) };
+    let sum = fold::crc32::<Lane128>(!0, &message);
+    fold::crc32::<Lane128>(sum, rest)
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vl")]
@@ -131,8 +217,6 @@ unsafe fn probe_run<const KEYS: usize>(
     let base = unsafe { data.as_ptr().add(at) };
     // SAFETY: as above.
     let bytes = _mm512_castsi256_si512(unsafe { _mm256_loadu_si256(base.cast()) });
-    let own =
-        [_mm512_permutexvar_epi8(load(&LONGS[0]), bytes), _mm512_permutexvar_epi8(load(&LONGS[1]), bytes)];
     let lanes = load16(&LANES);
     let here = _mm256_add_epi16(lanes, _mm256_set1_epi16((at + bias) as i16));
     let reach = if at >= WINDOW {
@@ -141,16 +225,6 @@ unsafe fn probe_run<const KEYS: usize>(
         let unbound = _mm256_add_epi16(lanes, _mm256_set1_epi16(at as i16));
         _mm256_min_epu16(unbound, _mm256_set1_epi16(WINDOW as u16 as i16))
     };
-    // How many bits below the lowest that differ; 64 if none does.
-    let equal_bits = |half: usize, valid: __mmask8, index| {
-        let unequal = _mm512_xor_si512(own[half], _mm512_set1_epi64(-1));
-        // SAFETY: valid distances are at most the position, so that no lane reads before the data, and at least 1.
-        let other = unsafe { _mm512_mask_i32gather_epi64::<1>(unequal, valid, index, base.cast()) };
-        let differ = _mm512_xor_si512(own[half], other);
-        let below = _mm512_add_epi64(differ, _mm512_set1_epi64(-1));
-        _mm512_popcnt_epi64(_mm512_andnot_si512(differ, below))
-    };
-
     let mut most = _mm512_setzero_si512();
     let mut best = _mm512_setzero_si512();
     for links in links {
@@ -158,12 +232,8 @@ unsafe fn probe_run<const KEYS: usize>(
         let valid = _mm256_cmple_epu16_mask(distance, reach);
         let distance = _mm512_cvtepu16_epi32(distance);
         let index = _mm512_sub_epi32(_mm512_cvtepu16_epi32(lanes), distance);
-        let equal = _mm512_permutex2var_epi32(
-            equal_bits(0, valid as u8, _mm512_castsi512_si256(index)),
-            load(&EVEN),
-            equal_bits(1, (valid >> 8) as u8, _mm512_extracti64x4_epi64::<1>(index)),
-        );
-        let equal = _mm512_srli_epi32::<3>(equal);
+        // SAFETY: valid distances are at most the position.
+        let equal = unsafe { equal_bytes(bytes, base, valid, index) };
         let better = _mm512_cmpge_epu32_mask(equal, most);
         most = _mm512_mask_mov_epi32(most, better, equal);
         best = _mm512_mask_mov_epi32(best, better, distance);
@@ -176,46 +246,231 @@ unsafe fn probe_run<const KEYS: usize>(
     _mm512_cmpeq_epu32_mask(most, _mm512_set1_epi32(PROBED as i32)).into()
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vl")]
+/// Takes what the last long match covers, and compares sixteen bytes more of all others at once, without a branch in
+/// between, which would often go the other way; only what is equal still is looked at one by one. Everything stays in one register: a store of some lanes could not be loaded back at once.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi,avx512vl,avx512vpopcntdq")]
 #[inline]
-fn cover_run(run: &mut [Token; RUN], deep: u32, at: usize, distance: usize, until: usize) -> u32 {
+unsafe fn extend_run(
+    run: &mut [Token; RUN],
+    mut deep: u16,
+    data: &[u8],
+    at: usize,
+    end: usize,
+    reach: &mut Reach,
+) {
+    debug_assert!(at + RUN + PROBE_READ <= data.len());
+    let lanes = _mm512_cvtepu16_epi32(load16(&LANES));
+    let (mut length, distance) = split(run);
+    let left = |until: usize| _mm512_sub_epi32(_mm512_set1_epi32(until as i32 - at as i32), lanes);
+
+    let cover = |deep, reach: &Reach, length| {
+        let same = _mm512_set1_epi32(reach.distance as i32);
+        let same = _mm512_mask_cmpeq_epi32_mask(deep, distance, same);
+        let covered = _mm512_mask_cmpgt_epi32_mask(same, left(reach.until), _mm512_setzero_si512());
+        (
+            _mm512_mask_mov_epi32(length, covered, left(reach.until)),
+            deep & !covered,
+        )
+    };
+    if reach.until > at {
+        (length, deep) = cover(deep, reach, length);
+    }
+    let index = _mm512_sub_epi32(lanes, distance);
+    // SAFETY: the last lane reads up to eight bytes from `3 * PROBED` after the run, which is PROBE_READ. Lanes in `deep`
+    // have a distance that is at most their position.
+    let more = |known: usize| unsafe {
+        let base = data.as_ptr().add(at + known);
+        let bytes = _mm512_castsi256_si512(_mm256_loadu_si256(base.cast()));
+        equal_bytes(bytes, base, deep, index)
+    };
+    let full = _mm512_set1_epi32(PROBED as i32);
+    let (next, last) = (more(PROBED), more(2 * PROBED));
+    length = _mm512_mask_add_epi32(length, deep, length, next);
+    deep = _mm512_mask_cmpeq_epi32_mask(deep, next, full);
+    length = _mm512_mask_add_epi32(length, deep, length, last);
+    deep = _mm512_mask_cmpeq_epi32_mask(deep, last, full);
+    while deep != 0 {
+        let lane = deep.trailing_zeros() as usize;
+        let first = _mm512_maskz_compress_epi32(deep, distance);
+        reach.distance = _mm_cvtsi128_si32(_mm512_castsi512_si128(first)) as usize;
+        let known = at + lane + 3 * PROBED;
+        reach.until = known.min(end);
+        if known < end {
+            reach.until += long_match(data, known, reach.distance, end);
+        }
+        (length, deep) = cover(deep, reach, length);
+    }
+    length = _mm512_min_epi32(length, left(end));
+    length = _mm512_min_epi32(length, _mm512_set1_epi32(MAX_MATCH as i32));
+    let matches = _mm512_or_si512(_mm512_slli_epi32::<16>(length), distance);
     // SAFETY: the run has the 64 bytes.
-    let matches = unsafe { _mm512_loadu_si512(run.as_ptr().cast()) };
-    let distances = _mm512_and_si512(matches, _mm512_set1_epi32(0xffff));
-    let wanted = _mm512_set1_epi32(distance as i32);
-    let same = _mm512_mask_cmpeq_epi32_mask(deep as u16, distances, wanted);
-    let left = _mm512_set1_epi32(until as i32 - at as i32);
-    let left = _mm512_sub_epi32(left, _mm512_cvtepu16_epi32(load16(&LANES)));
-    let covered = _mm512_mask_cmpgt_epi32_mask(same, left, _mm512_setzero_si512());
-    let length = _mm512_min_epi32(left, _mm512_set1_epi32(MAX_MATCH as i32));
-    let longer = _mm512_or_si512(_mm512_slli_epi32::<16>(length), wanted);
+    unsafe { _mm512_storeu_si512(run.as_mut_ptr().cast(), matches) };
+}
+
+/// How many of the eight bytes of each position are equal to those at its index from `base`; 0 for positions that are not
+/// `valid`. The positions are those of a run, which `bytes` begins with.
+///
+/// # Safety
+///
+/// Eight bytes can be read at each valid index.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi,avx512vl,avx512vpopcntdq")]
+#[inline]
+unsafe fn equal_bytes(bytes: __m512i, base: *const u8, valid: u16, index: __m512i) -> __m512i {
+    let half = |windows, valid: __mmask8, index| {
+        let own = _mm512_permutexvar_epi8(load(windows), bytes);
+        let unequal = _mm512_xor_si512(own, _mm512_set1_epi64(-1));
+        // SAFETY: as the caller vouches.
+        let other = unsafe { _mm512_mask_i32gather_epi64::<1>(unequal, valid, index, base.cast()) };
+        let differ = _mm512_xor_si512(own, other);
+        // As many bits as are below the lowest that differs; 64 if none does.
+        let below = _mm512_add_epi64(differ, _mm512_set1_epi64(-1));
+        _mm512_popcnt_epi64(_mm512_andnot_si512(differ, below))
+    };
+    let low = half(&LONGS[0], valid as u8, _mm512_castsi512_si256(index));
+    let high = half(
+        &LONGS[1],
+        (valid >> 8) as u8,
+        _mm512_extracti64x4_epi64::<1>(index),
+    );
+    _mm512_srli_epi32::<3>(_mm512_permutex2var_epi32(low, load(&EVEN), high))
+}
+
+/// Compares 64 bytes before the first branch, which is then as good as always the same.
+#[target_feature(enable = "avx512f,avx512bw")]
+#[inline]
+fn long_match(data: &[u8], at: usize, distance: usize, end: usize) -> usize {
+    let (mut one, mut two) = (
+        data[at - distance..].as_chunks().0,
+        data[at..].as_chunks().0,
+    );
+    let mut equal = 0;
+    while let ([first, one_rest @ ..], [second, two_rest @ ..]) = (one, two) {
+        let unequal = _mm512_cmpneq_epi8_mask(load(first), load(second));
+        if unequal != 0 {
+            return (equal + unequal.trailing_zeros() as usize).min(end - at);
+        }
+        equal += 64;
+        (one, two) = (one_rest, two_rest);
+    }
+    if at + equal >= end {
+        return end - at;
+    }
+    equal + search::equal_bytes(data, at + equal, distance, end)
+}
+
+#[target_feature(enable = "avx512f,avx512cd")]
+#[inline]
+fn symbols_run(run: &[Token; RUN], symbols: &mut Symbols) {
+    let (length, distance) = split(run);
+    let literal = _mm512_cmpeq_epi32_mask(length, _mm512_set1_epi32(1));
+    let index = _mm512_add_epi32(length, _mm512_set1_epi32(256));
+    store(
+        &mut symbols.litlen,
+        _mm512_mask_mov_epi32(index, literal, distance),
+    );
+    let none = _mm512_set1_epi32(NO_DISTANCE as i32);
+    store(
+        &mut symbols.slot,
+        _mm512_mask_mov_epi32(distance_slot(distance), literal, none),
+    );
+}
+
+#[target_feature(enable = "avx512f,avx512cd")]
+#[inline]
+fn code_run(run: &[Token; RUN], codes: &Codes, coded: &mut Coded) {
+    let (length, distance) = split(run);
+    let literal = _mm512_cmpeq_epi32_mask(length, _mm512_set1_epi32(1));
+    let index = _mm512_add_epi32(length, _mm512_set1_epi32(256));
+    let index = _mm512_mask_mov_epi32(index, literal, distance);
+    let index = _mm512_and_si512(index, _mm512_set1_epi32(LITLEN_INDEXES as i32 - 1));
+    // SAFETY: the table has LITLEN_INDEXES entries of four bytes.
+    let near = unsafe { _mm512_i32gather_epi32::<4>(index, codes.litlen.as_ptr().cast()) };
+    let near_count = _mm512_srli_epi32::<24>(near);
+    let near = _mm512_and_si512(near, _mm512_set1_epi32(0xff_ffff));
+
+    let slot = _mm512_mask_mov_epi32(
+        distance_slot(distance),
+        literal,
+        _mm512_set1_epi32(NO_DISTANCE as i32),
+    );
+    let far = lookup(DistanceCode::words(&codes.distance), slot);
+    let extra_count = _mm512_srli_epi32::<24>(far);
+    let far_count = _mm512_and_si512(_mm512_srli_epi32::<16>(far), _mm512_set1_epi32(0xff));
+    let far = _mm512_and_si512(far, _mm512_set1_epi32(0xffff));
+    let one = _mm512_set1_epi32(1);
+    let mask = _mm512_sub_epi32(_mm512_sllv_epi32(one, extra_count), one);
+    let extra = _mm512_and_si512(_mm512_sub_epi32(distance, one), mask);
+    let far = _mm512_or_si512(far, _mm512_sllv_epi32(extra, far_count));
+
+    let count = _mm512_add_epi32(near_count, _mm512_add_epi32(far_count, extra_count));
+    store(&mut coded.count, count);
+    let join = |near, far, shift| {
+        let far = _mm512_sllv_epi64(_mm512_cvtepu32_epi64(far), _mm512_cvtepu32_epi64(shift));
+        _mm512_or_si512(_mm512_cvtepu32_epi64(near), far)
+    };
+    let low = join(
+        _mm512_castsi512_si256(near),
+        _mm512_castsi512_si256(far),
+        _mm512_castsi512_si256(near_count),
+    );
+    let high = join(
+        _mm512_extracti64x4_epi64::<1>(near),
+        _mm512_extracti64x4_epi64::<1>(far),
+        _mm512_extracti64x4_epi64::<1>(near_count),
+    );
+    // SAFETY: the array has the 128 bytes.
+    unsafe {
+        _mm512_storeu_si512(coded.bits.as_mut_ptr().cast(), low);
+        _mm512_storeu_si512(coded.bits.as_mut_ptr().add(8).cast(), high);
+    }
+}
+
+/// Lengths and distances.
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn split(run: &[Token; RUN]) -> (__m512i, __m512i) {
     // SAFETY: the run has the 64 bytes.
-    unsafe { _mm512_mask_storeu_epi32(run.as_mut_ptr().cast(), covered, longer) };
-    covered.into()
+    let tokens = unsafe { _mm512_loadu_si512(run.as_ptr().cast()) };
+    (
+        _mm512_srli_epi32::<16>(tokens),
+        _mm512_and_si512(tokens, _mm512_set1_epi32(0xffff)),
+    )
+}
+
+/// Two slots for each power of two: the power, and the bit after the highest. The first four are their own.
+#[target_feature(enable = "avx512f,avx512cd")]
+#[inline]
+fn distance_slot(distance: __m512i) -> __m512i {
+    let one = _mm512_set1_epi32(1);
+    let below = _mm512_sub_epi32(distance, one);
+    let power = _mm512_sub_epi32(_mm512_set1_epi32(31), _mm512_lzcnt_epi32(below));
+    let shift = _mm512_sub_epi32(power, one);
+    let slot = _mm512_add_epi32(
+        _mm512_add_epi32(shift, shift),
+        _mm512_srlv_epi32(below, shift),
+    );
+    _mm512_mask_mov_epi32(
+        slot,
+        _mm512_cmplt_epu32_mask(below, _mm512_set1_epi32(2)),
+        below,
+    )
 }
 
 #[target_feature(enable = "avx512f,avx512cd")]
 #[inline]
 fn price_run(run: &[Token; RUN], costs: &Costs, prices: &mut Prices) {
     let one = _mm512_set1_epi32(1);
-    // SAFETY: the run has the 64 bytes.
-    let matches = unsafe { _mm512_loadu_si512(run.as_ptr().cast()) };
-    let length = _mm512_srli_epi32::<16>(matches);
-    let below = _mm512_sub_epi32(_mm512_and_si512(matches, _mm512_set1_epi32(0xffff)), one);
-
-    // Two slots for each power of two: the power, and the bit after the highest. The first four are their own.
-    let power = _mm512_sub_epi32(_mm512_set1_epi32(31), _mm512_lzcnt_epi32(below));
-    let shift = _mm512_sub_epi32(power, one);
-    let slot = _mm512_add_epi32(_mm512_add_epi32(shift, shift), _mm512_srlv_epi32(below, shift));
-    let slot = _mm512_mask_mov_epi32(slot, _mm512_cmplt_epu32_mask(below, _mm512_set1_epi32(2)), below);
-    let far = lookup(&costs.distance, slot);
-
+    let (length, distance) = split(run);
+    let far = lookup(&costs.distance, distance_slot(distance));
     let price = |length| {
         // Four slots for each power of two. The first eight are their own, and so is the last.
         let above = _mm512_sub_epi32(length, _mm512_set1_epi32(MIN_MATCH as i32));
         let power = _mm512_sub_epi32(_mm512_set1_epi32(31), _mm512_lzcnt_epi32(above));
         let shift = _mm512_sub_epi32(power, _mm512_set1_epi32(2));
-        let slot = _mm512_add_epi32(_mm512_slli_epi32::<2>(shift), _mm512_srlv_epi32(above, shift));
+        let slot = _mm512_add_epi32(
+            _mm512_slli_epi32::<2>(shift),
+            _mm512_srlv_epi32(above, shift),
+        );
         let own = _mm512_cmplt_epu32_mask(above, _mm512_set1_epi32(4));
         let slot = _mm512_mask_mov_epi32(slot, own, above);
         let longest = _mm512_cmpeq_epi32_mask(length, _mm512_set1_epi32(MAX_MATCH as i32));

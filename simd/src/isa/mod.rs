@@ -2,6 +2,10 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+#[cfg(target_arch = "aarch64")]
+mod neon;
+#[cfg(target_arch = "x86_64")]
+mod x86;
 
 use crate::ErrorKind;
 use crate::checksum;
@@ -9,8 +13,10 @@ use crate::deflate::bits::BitWriter;
 use crate::deflate::block::Codes;
 use crate::deflate::body::Chunk;
 use crate::deflate::cost::{self, Costs, Prices};
-use crate::deflate::search::{self, RUN};
+use crate::deflate::emit::{self, Coded};
+use crate::deflate::search::{self, RUN, Reach};
 use crate::deflate::token::Token;
+use crate::deflate::walk::{self, Symbols};
 use crate::inflate::bits::Input;
 use crate::inflate::{Inflate, Output, fast};
 use std::fmt;
@@ -49,7 +55,7 @@ pub(crate) trait Isa {
     ///
     /// # Safety
     ///
-    /// `at + RUN + 16 <= data.len()`.
+    /// `at + RUN + PROBE_READ <= data.len()`.
     #[inline(always)]
     unsafe fn probe_run<const KEYS: usize>(
         run: &mut [Token; RUN],
@@ -68,17 +74,62 @@ pub(crate) trait Isa {
         deep
     }
 
-    /// Sets the length, up to `until`, of the matches of `deep` that have this distance and begin before `until`.
-    /// Returns which those are.
+    /// How many bytes of `data[at..end]` are equal to what is `distance` before.
     #[inline(always)]
-    fn cover_run(run: &mut [Token; RUN], deep: u32, at: usize, distance: usize, until: usize) -> u32 {
-        search::cover_run(run, deep, at, distance, until)
+    fn equal_bytes(data: &[u8], at: usize, distance: usize, end: usize) -> usize {
+        search::equal_bytes(data, at, distance, end)
+    }
+
+    /// Finds the true lengths, up to `end`, of the matches that `deep` has a bit for.
+    ///
+    /// # Safety
+    ///
+    /// `at + RUN + PROBE_READ <= data.len()`.
+    #[inline(always)]
+    unsafe fn extend_run(
+        run: &mut [Token; RUN],
+        deep: u32,
+        data: &[u8],
+        at: usize,
+        end: usize,
+        reach: &mut Reach,
+    ) {
+        search::extend_run(run, deep, data, at, end, reach);
+    }
+
+    /// What a run of tokens looks up.
+    #[inline(always)]
+    fn symbols_run(run: &[Token; RUN], symbols: &mut Symbols) {
+        for (lane, &token) in run.iter().enumerate() {
+            let (litlen, slot) = walk::symbols_of(token);
+            (symbols.litlen[lane], symbols.slot[lane]) = (litlen as u32, slot as u32);
+        }
+    }
+
+    /// The bits of a run of tokens.
+    #[inline(always)]
+    fn code_run(run: &[Token; RUN], codes: &Codes, coded: &mut Coded) {
+        for (lane, &token) in run.iter().enumerate() {
+            (coded.bits[lane], coded.count[lane]) = emit::code(token, codes);
+        }
     }
 
     /// What each match costs, and what it costs one byte shorter. Where there is none, anything below 2^16.
     #[inline(always)]
     fn price_run(run: &[Token; RUN], costs: &Costs, prices: &mut Prices) {
         cost::price_run(run, costs, prices);
+    }
+
+    /// Continues a CRC-32.
+    #[inline(always)]
+    fn crc32(seed: u32, data: &[u8]) -> u32 {
+        checksum::crc32::scalar(seed, data)
+    }
+
+    /// Continues an Adler-32.
+    #[inline(always)]
+    fn adler32(seed: u32, data: &[u8]) -> u32 {
+        checksum::adler32::lanes(seed, data)
     }
 
     /// Copies a match: `length` bytes to `out[at..]`, from what is `distance` before each.
@@ -108,12 +159,20 @@ macro_rules! call {
 macro_rules! kernels {
     ($name:literal, $isa:ty, $available:expr $(, $feature:literal)?) => {{
         $(#[target_feature(enable = $feature)])?
+        fn crc32(seed: u32, data: &[u8]) -> u32 {
+            <$isa>::crc32(seed, data)
+        }
+        $(#[target_feature(enable = $feature)])?
+        fn adler32(seed: u32, data: &[u8]) -> u32 {
+            <$isa>::adler32(seed, data)
+        }
+        $(#[target_feature(enable = $feature)])?
         fn parse(chunk: Chunk, data: &[u8], start: usize) -> usize {
             crate::deflate::body::parse::<$isa>(chunk, data, start)
         }
         $(#[target_feature(enable = $feature)])?
-        fn emit(tokens: &[Token], codes: &Codes, size: usize, writer: &mut BitWriter) {
-            crate::deflate::emit::scalar(tokens, codes, size, writer);
+        fn emit_tokens(tokens: &[Token], codes: &Codes, size: usize, writer: &mut BitWriter) {
+            emit::emit::<$isa>(tokens, codes, size, writer);
         }
         $(#[target_feature(enable = $feature)])?
         fn inflate(state: &mut Inflate, input: &mut Input, output: &mut Output) -> Result<(), ErrorKind> {
@@ -122,10 +181,10 @@ macro_rules! kernels {
         Kernels {
             name: $name,
             available: $available,
-            crc32: checksum::crc32::scalar,
-            adler32: checksum::adler32::scalar,
+            crc32: |seed, data| call!($($feature)?; crc32(seed, data)),
+            adler32: |seed, data| call!($($feature)?; adler32(seed, data)),
             parse: |chunk, data, start| call!($($feature)?; parse(chunk, data, start)),
-            emit: |tokens, codes, size, writer| call!($($feature)?; emit(tokens, codes, size, writer)),
+            emit: |tokens, codes, size, writer| call!($($feature)?; emit_tokens(tokens, codes, size, writer)),
             inflate: |state, input, output| call!($($feature)?; inflate(state, input, output)),
         }
     }};
@@ -138,13 +197,26 @@ static LIST: &[Kernels] = &[
         "avx512",
         avx512::Avx512,
         avx512::available,
-        "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vpopcntdq,avx512cd,avx2,bmi1,bmi2,lzcnt,popcnt"
+        "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vpopcntdq,avx512cd,vpclmulqdq,pclmulqdq,avx2,bmi1,bmi2,lzcnt,popcnt"
     ),
+    #[cfg(target_arch = "x86_64")]
+    kernels!(
+        "avx2",
+        x86::Avx2,
+        x86::has_avx2,
+        "avx2,bmi1,bmi2,lzcnt,popcnt,pclmulqdq"
+    ),
+    #[cfg(target_arch = "aarch64")]
+    kernels!("neon", neon::Neon, neon::available, "neon,aes"),
     kernels!("scalar", Scalar, || true),
 ];
 
 struct Scalar;
-impl Isa for Scalar {}
+impl Isa for Scalar {
+    fn adler32(seed: u32, data: &[u8]) -> u32 {
+        checksum::adler32::scalar(seed, data)
+    }
+}
 
 impl Kernels {
     /// The best for this CPU, or what `LANEFLATE_ISA` names.
@@ -186,7 +258,13 @@ impl Kernels {
         (self.parse)(chunk, data, start)
     }
 
-    pub(crate) fn emit(&self, tokens: &[Token], codes: &Codes, size: usize, writer: &mut BitWriter) {
+    pub(crate) fn emit(
+        &self,
+        tokens: &[Token],
+        codes: &Codes,
+        size: usize,
+        writer: &mut BitWriter,
+    ) {
         (self.emit)(tokens, codes, size, writer);
     }
 

@@ -23,6 +23,7 @@ use tokio::task;
 
 use super::{Coding, Flush, is_quick, pool};
 use crate::policy::Refusal;
+use crate::source::Stamp;
 pub use handle::Handle;
 
 /// What an entry costs beside its bytes: key, pointers and counts in the store, and the store's own tables.
@@ -39,18 +40,12 @@ const PIECE_BYTES: usize = 256 << 10;
 
 /// One state of one file in one coding.
 ///
-/// Two states of a file can only be told apart if they differ in length or modification time. Clocks of file systems tick
-/// every few milliseconds: a file that was modified just now is better not asked for here.
+/// Two states of a file are told apart by its [`Stamp`]. Clocks of file systems tick every few milliseconds: a file that was
+/// modified just now is better not asked for here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Key {
-    /// Device of the file.
-    pub device: u64,
-    /// Inode of the file.
-    pub inode: u64,
-    /// Modification time in nanoseconds since 1970.
-    pub modified_ns: i128,
-    /// Length of the file in bytes.
-    pub len: u64,
+    /// The state of the file.
+    pub stamp: Stamp,
     /// The coding.
     pub coding: Coding,
     /// The level, one of [`Levels::level`](super::Levels::level).
@@ -164,7 +159,7 @@ impl Store {
     where
         R: FnOnce() -> io::Result<Bytes> + Send + 'static,
     {
-        if usize::try_from(key.len).is_ok_and(|len| is_quick(key.coding, key.level, len)) {
+        if usize::try_from(key.stamp.len).is_ok_and(|len| is_quick(key.coding, key.level, len)) {
             return encode(key, read, || true);
         }
         let permit = Arc::clone(&self.workshop).acquire_owned().await.map_err(io::Error::other)?;
@@ -197,7 +192,7 @@ where
         return Err(io::ErrorKind::Interrupted.into());
     }
     let plain = read()?;
-    if plain.len() as u64 != key.len {
+    if plain.len() as u64 != key.stamp.len {
         return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the length of the file changed"));
     }
     let mut encoder = pool::take(key.coding, key.level)?;
@@ -205,7 +200,7 @@ where
     if plain.len() <= PIECE_BYTES {
         encoder.encode_whole(&plain, &mut coded)?;
     } else {
-        encoder.begin(Some(key.len))?;
+        encoder.begin(Some(key.stamp.len))?;
         for piece in plain.chunks(PIECE_BYTES) {
             if !wanted() {
                 return Err(io::ErrorKind::Interrupted.into());

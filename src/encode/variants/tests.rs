@@ -8,10 +8,13 @@ use crate::encode::testing::{decode, noise, text};
 
 fn key(inode: u64, len: usize) -> Key {
     Key {
-        device: 1,
-        inode,
-        modified_ns: 1_700_000_000_000_000_000,
-        len: len as u64,
+        stamp: Stamp {
+            dev: 1,
+            ino: inode,
+            len: len as u64,
+            modified: (1_700_000_000, 0),
+            changed: (1_700_000_000, 0),
+        },
         coding: Coding::Gzip,
         level: 1,
     }
@@ -179,9 +182,10 @@ async fn each_coding_level_and_state_of_a_file_has_its_own_variant() {
         base,
         Key { coding: Coding::Zstd, ..base },
         Key { level: 2, ..base },
-        Key { modified_ns: base.modified_ns + 1, ..base },
-        Key { inode: 2, ..base },
-        Key { device: 2, ..base },
+        Key { stamp: Stamp { modified: (1_700_000_000, 1), ..base.stamp }, ..base },
+        Key { stamp: Stamp { changed: (1_700_000_000, 1), ..base.stamp }, ..base },
+        Key { stamp: Stamp { ino: 2, ..base.stamp }, ..base },
+        Key { stamp: Stamp { dev: 2, ..base.stamp }, ..base },
     ];
     for key in keys {
         let variant = store.get_or_encode(key, || Ok(Bytes::from(text(9000)))).await.unwrap();
