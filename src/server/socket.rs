@@ -341,12 +341,9 @@ impl AsyncWrite for Socket {
         Poll::Ready(Ok(()))
     }
 
-    /// Half-closes only where the connection is going to linger; else the close that follows says the same in one call.
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // A client whose target was too long is still to be told so.
-        if self.refuses_target() || !self.must_linger() {
-            return Poll::Ready(Ok(()));
-        }
-        Pin::new(&mut self.stream).poll_shutdown(cx)
+    /// Nothing: the close that follows says the same in one call, and `linger` half-closes where that is not enough. hyper asks
+    /// for this also when reading failed because the client speaks HTTP/2, and then the socket is needed yet.
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
     }
 }
