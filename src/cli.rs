@@ -80,7 +80,7 @@ struct CodingOptions {
     /// Codings offered, best first, of zstd, br, gzip and deflate; or off [default: zstd,br,gzip].
     #[arg(long, value_name = "LIST", value_parser = codings)]
     codings: Option<Codings>,
-    /// Level of gzip and deflate, 1 (fast) to 12 (small) [default: 6].
+    /// Level of gzip and deflate, 1 (fast) to 12 (small) [default: 4].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=12))]
     gzip_level: Option<u8>,
     /// Quality of brotli, 0 (fast) to 11 (small) [default: 5].
@@ -236,9 +236,8 @@ impl Cli {
 
 impl Network {
     fn apply(self, settings: &mut Settings) {
-        settings.listen = self.listen;
-        if settings.listen.is_empty() {
-            settings.listen.push(SocketAddr::from(([127, 0, 0, 1], 8080)));
+        if !self.listen.is_empty() {
+            settings.listen = self.listen;
         }
         set(&mut settings.workers.count, self.workers);
         settings.workers.pin = !self.no_pin;

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use http::HeaderValue;
 
 /// The first second of the year 10000, which the format cannot express.
-const END: u64 = 253_402_300_800;
+pub(crate) const END: u64 = 253_402_300_800;
 
 /// Length of the preferred format.
 const LEN: usize = 29;

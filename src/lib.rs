@@ -3,14 +3,16 @@
 //! The crate is read along the way of one request:
 //!
 //! ```text
-//!  socket ─ server::conn ─ hyper ─ service ─┬─ source        bytes of the file, its sidecars, from cache or disk
-//!                                           ├─ conditional   304, 412
-//!                                           ├─ range         206, 416
-//!                                           ├─ negotiate     Accept-Encoding -> coding
-//!                                           ├─ policy        may this response be coded? if not, why
-//!                                           └─ encode        store, sidecar or encoder -> body
+//!  socket ─ server::connection ─ hyper ─ service ─┬─ source        the file and its sidecars, from cache or disk
+//!                                                 ├─ conditional   304, 412
+//!                                                 ├─ range         206, 416
+//!                                                 ├─ negotiate     Accept-Encoding -> coding
+//!                                                 ├─ policy        may this response be coded? if not, why
+//!                                                 └─ encode        store, sidecar or encoder -> body
 //! ```
 //!
+//! Another program puts [`encode::layer::CompressLayer`] around a tower service of its own, takes
+//! [`service::StaticFiles`], a tower service that answers from a folder, or runs [`server::Server`], which is the whole.
 
 #![forbid(unsafe_code)]
 

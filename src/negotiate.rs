@@ -1,13 +1,10 @@
-//! Content negotiation by `Accept-Encoding` (RFC 9110 §12.4.2, §12.5.3), and the reading of `Content-Encoding` (§8.4).
+//! Content negotiation by `Accept-Encoding` (RFC 9110 §12.4.2, §12.5.3).
 //!
 //! Qualities are kept in thousandths, so that comparing them is exact. A member of the list that does not follow the
 //! grammar is passed over: the client then gets at worst a representation that it did not ask to have coded.
 
-use std::error::Error;
-use std::fmt;
-
 use http::HeaderMap;
-use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING};
+use http::header::ACCEPT_ENCODING;
 
 use crate::encode::Coding;
 use crate::headers::members;
@@ -17,9 +14,6 @@ const WANTED_MOST: u16 = 1000;
 
 /// The quality of identity where the client says nothing of it: acceptable, and after every coding that it lists.
 const WANTED_LEAST: u16 = 1;
-
-/// Most codings that `Content-Encoding` may stack; each costs a decoder.
-const MAX_STACKED: usize = 3;
 
 /// What a client accepts, from all its `Accept-Encoding` lines.
 ///
@@ -36,37 +30,6 @@ pub struct Accepted {
 pub struct Ranked {
     items: [Option<Coding>; Coding::ALL.len() + 1],
     len: usize,
-}
-
-/// Why a `Content-Encoding` cannot be undone.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ContentEncodingError {
-    /// A coding that is not known here.
-    Unknown(String),
-    /// More codings on top of each other than anybody needs.
-    TooMany,
-}
-
-/// The codings that a request or response body went through, in the order of their application; empty for identity.
-///
-/// # Errors
-///
-/// Where a coding is unknown, or more than three are stacked; both are a 415 (Unsupported Media Type) for a request.
-pub fn content_encoding(headers: &HeaderMap) -> Result<Vec<Coding>, ContentEncodingError> {
-    let mut codings = Vec::new();
-    for token in headers.get_all(CONTENT_ENCODING).iter().flat_map(|line| members(line.as_bytes())) {
-        if token.eq_ignore_ascii_case(b"identity") {
-            continue;
-        }
-        let Some(coding) = coding_of(token) else {
-            return Err(ContentEncodingError::Unknown(String::from_utf8_lossy(token).into_owned()));
-        };
-        if codings.len() == MAX_STACKED {
-            return Err(ContentEncodingError::TooMany);
-        }
-        codings.push(coding);
-    }
-    Ok(codings)
 }
 
 impl Accepted {
@@ -172,17 +135,6 @@ impl Ranked {
     }
 }
 
-impl fmt::Display for ContentEncodingError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unknown(token) => write!(f, "content coding {token:?} is not supported"),
-            Self::TooMany => write!(f, "more than {MAX_STACKED} content codings are stacked"),
-        }
-    }
-}
-
-impl Error for ContentEncodingError {}
-
 fn coding_of(token: &[u8]) -> Option<Coding> {
     Coding::from_token(str::from_utf8(token).ok()?)
 }
@@ -216,20 +168,20 @@ fn quality_value(value: &[u8]) -> Option<u16> {
 mod tests {
     use super::*;
     use Coding::{Brotli, Deflate, Gzip, Zstd};
-    use http::{HeaderName, HeaderValue};
+    use http::HeaderValue;
 
     const OFFERED: [Coding; 3] = [Zstd, Brotli, Gzip];
 
-    fn lines(name: HeaderName, lines: &[&[u8]]) -> HeaderMap {
+    fn lines(lines: &[&[u8]]) -> HeaderMap {
         let mut headers = HeaderMap::new();
         for line in lines {
-            headers.append(name.clone(), HeaderValue::from_bytes(line).unwrap());
+            headers.append(ACCEPT_ENCODING, HeaderValue::from_bytes(line).unwrap());
         }
         headers
     }
 
     fn accepted(line: &str) -> Accepted {
-        Accepted::parse(&lines(ACCEPT_ENCODING, &[line.as_bytes()]))
+        Accepted::parse(&lines(&[line.as_bytes()]))
     }
 
     #[track_caller]
@@ -327,7 +279,7 @@ mod tests {
 
     #[test]
     fn several_lines_are_one_list() {
-        let headers = lines(ACCEPT_ENCODING, &[b"gzip;q=0.5", b"", b"br, identity;q=0"]);
+        let headers = lines(&[b"gzip;q=0.5", b"", b"br, identity;q=0"]);
         assert_eq!(Accepted::parse(&headers).rank(&OFFERED).as_slice(), [Some(Brotli), Some(Gzip)]);
     }
 
@@ -391,7 +343,7 @@ mod tests {
 
     #[test]
     fn bytes_that_are_not_text_spoil_only_their_member() {
-        let headers = lines(ACCEPT_ENCODING, &[b"\xff\xfe, gz\xffip, br;q=\xff, gzip"]);
+        let headers = lines(&[b"\xff\xfe, gz\xffip, br;q=\xff, gzip"]);
         assert_eq!(Accepted::parse(&headers).rank(&OFFERED).as_slice(), [Some(Gzip), None]);
     }
 
@@ -402,24 +354,5 @@ mod tests {
         assert!(accepted("deflate, identity;q=0").rank(&OFFERED).is_empty());
         assert_eq!(accepted("deflate, identity;q=0").rank(&OFFERED).best(), None);
         assert_eq!(accepted("br").rank(&OFFERED).best(), Some(Some(Brotli)));
-    }
-
-    #[test]
-    fn content_encoding_lists_codings_in_order_without_identity() {
-        let read = |values: &[&[u8]]| content_encoding(&lines(CONTENT_ENCODING, values));
-        assert_eq!(content_encoding(&HeaderMap::new()), Ok(vec![]));
-        assert_eq!(read(&[b"identity"]), Ok(vec![]));
-        assert_eq!(read(&[b"X-GZIP"]), Ok(vec![Gzip]));
-        assert_eq!(read(&[b"deflate, identity,, br", b"zstd"]), Ok(vec![Deflate, Brotli, Zstd]));
-    }
-
-    #[test]
-    fn an_unknown_or_too_long_content_encoding_is_an_error() {
-        let read = |value: &[u8]| content_encoding(&lines(CONTENT_ENCODING, &[value])).unwrap_err();
-        assert_eq!(read(b"gzip, compress"), ContentEncodingError::Unknown("compress".into()));
-        assert_eq!(read(b"\xff"), ContentEncodingError::Unknown("\u{fffd}".into()));
-        assert_eq!(read(b"gzip, gzip, gzip, gzip"), ContentEncodingError::TooMany);
-        assert_eq!(read(b"lzma").to_string(), "content coding \"lzma\" is not supported");
-        assert_eq!(ContentEncodingError::TooMany.to_string(), "more than 3 content codings are stacked");
     }
 }

@@ -13,8 +13,6 @@ pub enum Refusal {
     Off,
     /// The client accepts none of the offered codings, or would rather have the plain bytes.
     NotAsked,
-    /// The request is of an HTTP version that nothing is coded for.
-    HttpVersion,
     /// The response has no content of its own, as 204 and 304, or is not final.
     Status,
     /// The response is a part of a representation; coding it would make its offsets wrong.
@@ -35,10 +33,9 @@ pub enum Refusal {
 
 impl Refusal {
     /// Every reason.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 10] = [
         Self::Off,
         Self::NotAsked,
-        Self::HttpVersion,
         Self::Status,
         Self::Range,
         Self::AlreadyCoded,
@@ -54,7 +51,6 @@ impl Refusal {
         match self {
             Self::Off => "off",
             Self::NotAsked => "not_asked",
-            Self::HttpVersion => "http_version",
             Self::Status => "status",
             Self::Range => "range",
             Self::AlreadyCoded => "already_coded",

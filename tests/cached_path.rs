@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::fs;
 use std::time::{Duration, Instant};
 
-use laneflate::config::{FileCache, Sidecars, Site};
+use laneflate::config::{CodingSettings, FileCache, Site};
 use laneflate::source::Files;
 
 thread_local! {
@@ -40,7 +40,7 @@ fn a_hit_allocates_nothing() {
     fs::write(folder.path().join("large"), vec![0; 1 << 20]).unwrap();
     let site = Site { root: folder.path().to_owned(), listing: true, ..Site::default() };
     let cache = FileCache { validity: Duration::from_secs(60), ..FileCache::default() };
-    let files: Files = Files::new(&site, &cache, Sidecars::Fresh, 1).unwrap();
+    let files: Files = Files::new(&site, &cache, &CodingSettings::default(), 1).unwrap();
     let now = Instant::now();
     for path in ["/", "/index.html", "/large", "/folder", "/folder/", "/absent"] {
         let miss = ALLOCATIONS.get();

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use laneflate::config::{FileCache, Sidecars, Site};
+use laneflate::config::{CodingSettings, FileCache, Site};
 use laneflate::source::{Files, Found, LookupError, Resource};
 use rustix::process::{Resource as Limited, Rlimit, getrlimit, setrlimit};
 
@@ -30,7 +30,7 @@ fn cached_descriptors_make_room_and_what_is_known_is_served_still() {
     setrlimit(Limited::Nofile, Rlimit { current: Some(100), ..limit }).unwrap();
     let site = Site { root: folder.path().to_owned(), ..Site::default() };
     let cache = FileCache { content_max_file: 0, ..FileCache::default() };
-    let files = Files::new(&site, &cache, Sidecars::Fresh, 1).unwrap();
+    let files = Files::new(&site, &cache, &CodingSettings::default(), 1).unwrap();
     let now = Instant::now();
     for number in 0..30 {
         file(files.lookup(&format!("/{number}"), now));

@@ -65,9 +65,7 @@ fn by_zlib(format: Format, coded: &[u8]) -> (Verdict, Vec<u8>) {
     let status = decoder.decompress(coded, &mut body, flate2::FlushDecompress::None);
     body.truncate(decoder.total_out() as usize);
     let verdict = match status {
-        Ok(flate2::Status::StreamEnd) if body.len() <= LIMIT => {
-            Verdict::End(decoder.total_in() as usize)
-        }
+        Ok(flate2::Status::StreamEnd) if body.len() <= LIMIT => Verdict::End(decoder.total_in() as usize),
         Ok(_) if body.len() > LIMIT => Verdict::Full,
         Ok(_) => Verdict::Starved,
         Err(_) => Verdict::Bad,

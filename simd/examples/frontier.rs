@@ -30,18 +30,11 @@ fn main() -> io::Result<()> {
         eprintln!("usage: frontier FOLDER [ROUNDS] [NAME]");
         std::process::exit(2);
     };
-    let rounds = arguments
-        .next()
-        .and_then(|text| text.parse().ok())
-        .unwrap_or(30);
+    let rounds = arguments.next().and_then(|text| text.parse().ok()).unwrap_or(30);
     let wanted = arguments.next().unwrap_or_default();
     let bodies = read(&folder)?;
     let total: usize = bodies.iter().map(Vec::len).sum();
-    println!(
-        "{} bodies, {total} bytes, kernels {}",
-        bodies.len(),
-        Kernels::detect().name()
-    );
+    println!("{} bodies, {total} bytes, kernels {}", bodies.len(), Kernels::detect().name());
 
     let mut coders = encoders();
     coders.retain(|coder| {
@@ -74,11 +67,7 @@ fn read(folder: &str) -> io::Result<Vec<Vec<u8>>> {
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir::<std::path::PathBuf>(folder)? {
             let path = entry?.path();
-            if path.is_dir() {
-                folders.push(path)
-            } else {
-                paths.push(path)
-            }
+            if path.is_dir() { folders.push(path) } else { paths.push(path) }
         }
     }
     paths.sort();
@@ -86,24 +75,16 @@ fn read(folder: &str) -> io::Result<Vec<Vec<u8>>> {
 }
 
 fn coder(name: String, code: impl FnMut(&[u8], &mut Vec<u8>) + 'static) -> Coder {
-    Coder {
-        name,
-        code: Box::new(code),
-        best: Vec::new(),
-        made: 0,
-    }
+    Coder { name, code: Box::new(code), best: Vec::new(), made: 0 }
 }
 
 fn encoders() -> Vec<Coder> {
     let mut coders = Vec::new();
     for level in (0..=12).filter_map(Level::new) {
         let mut encoder = Encoder::new(Format::Gzip, level);
-        coders.push(coder(
-            format!("laneflate {}", level.number()),
-            move |body, out| {
-                encoder.encode(body, out);
-            },
-        ));
+        coders.push(coder(format!("laneflate {}", level.number()), move |body, out| {
+            encoder.encode(body, out);
+        }));
     }
     for level in [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12] {
         let number = libdeflater::CompressionLvl::new(level).expect("one of its levels");
@@ -135,9 +116,7 @@ fn decoders(longest: usize) -> Vec<Coder> {
         }),
         coder("libdeflate, decode".into(), move |coded, out| {
             // It does not size its output; give it what it is told elsewhere.
-            let stated = coded
-                .last_chunk()
-                .map_or(0, |bytes| u32::from_le_bytes(*bytes));
+            let stated = coded.last_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
             out.resize(stated as usize, 0);
             rival.gzip_decompress(coded, out).expect("is valid");
         }),
@@ -170,8 +149,5 @@ fn run(coders: &mut [Coder], bodies: &[Vec<u8>], rounds: usize) {
 fn report(coder: &Coder, total: usize, bodies: usize, size: &str) {
     let best: f64 = coder.best.iter().sum();
     let (micros, speed) = (best * 1e6 / bodies as f64, total as f64 / best / 1e6);
-    println!(
-        "{:20} {size:12} {micros:9.1} us/body {speed:8.1} MB/s",
-        coder.name
-    );
+    println!("{:20} {size:12} {micros:9.1} us/body {speed:8.1} MB/s", coder.name);
 }

@@ -22,9 +22,7 @@ fn main() -> io::Result<()> {
             Encoder::with_kernels(Format::Gzip, level, kernels).encode(&body, &mut coded);
             let mut decoded = Vec::new();
             let mut decoder = Decoder::with_kernels(Format::Gzip, kernels);
-            decoder
-                .decode(&coded, &mut decoded, body.len())
-                .expect("was just written");
+            decoder.decode(&coded, &mut decoded, body.len()).expect("was just written");
             assert!(decoded == body, "{kernels:?}, {level:?}");
             print!(" {:08x}", crc32(0, &coded));
         }

@@ -73,17 +73,9 @@ impl Decoder {
     ///
     /// What is wrong with the stream, or [`ErrorKind::LimitExceeded`] if the body has more than `limit` bytes.
     /// `out` then holds what it held before and a part of the body.
-    pub fn decode(
-        &mut self,
-        input: &[u8],
-        out: &mut Vec<u8>,
-        limit: usize,
-    ) -> Result<usize, Error> {
+    pub fn decode(&mut self, input: &[u8], out: &mut Vec<u8>, limit: usize) -> Result<usize, Error> {
         let start = out.len();
-        let mut input = Input {
-            bytes: input,
-            taken: 0,
-        };
+        let mut input = Input { bytes: input, taken: 0 };
         loop {
             self.reset();
             let before = input.taken;
@@ -106,10 +98,7 @@ impl Decoder {
     ///
     /// What is wrong with the stream; the same again for each further call.
     pub fn decompress(&mut self, input: &[u8], output: &mut [u8]) -> Result<Progress, Error> {
-        let mut input = Input {
-            bytes: input,
-            taken: 0,
-        };
+        let mut input = Input { bytes: input, taken: 0 };
         let mut produced = 0;
         let status = loop {
             produced += self.deliver(&mut output[produced..]);
@@ -120,10 +109,7 @@ impl Decoder {
                 self.make_room();
                 let mut window = std::mem::take(&mut self.window);
                 let filled = self.filled;
-                let mut room = Output {
-                    bytes: &mut window,
-                    filled,
-                };
+                let mut room = Output { bytes: &mut window, filled };
                 let stop = self.body(&mut input, &mut room);
                 self.filled = room.filled;
                 self.window = window;
@@ -140,11 +126,7 @@ impl Decoder {
                 Err(error) => return Err(error),
             }
         };
-        Ok(Progress {
-            consumed: input.taken,
-            produced,
-            status,
-        })
+        Ok(Progress { consumed: input.taken, produced, status })
     }
 
     /// Drops the stream under way; the next call begins a new one. Memory is kept.
@@ -163,12 +145,7 @@ impl Decoder {
         self.kernels
     }
 
-    fn decode_member(
-        &mut self,
-        input: &mut Input,
-        out: &mut Vec<u8>,
-        limit: usize,
-    ) -> Result<(), Error> {
+    fn decode_member(&mut self, input: &mut Input, out: &mut Vec<u8>, limit: usize) -> Result<(), Error> {
         let start = out.len();
         loop {
             if self.stage != Stage::Body {
@@ -181,10 +158,7 @@ impl Decoder {
             let filled = out.len() - start;
             let room = self.guess(input).max(filled).min(limit - filled);
             out.resize(out.len() + room, 0);
-            let mut output = Output {
-                bytes: &mut out[start..],
-                filled,
-            };
+            let mut output = Output { bytes: &mut out[start..], filled };
             let stop = self.body(input, &mut output);
             let filled = output.filled;
             out.truncate(start + filled);
@@ -201,10 +175,7 @@ impl Decoder {
     /// How much room to make for the output at first: what the last four bytes of gzip say, if that is likely.
     fn guess(&self, input: &Input) -> usize {
         let rest = input.bytes.len() - input.taken;
-        let stated = input
-            .bytes
-            .last_chunk()
-            .map_or(0, |bytes| u32::from_le_bytes(*bytes) as usize);
+        let stated = input.bytes.last_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes) as usize);
         // The margin lets the fast loop run to the end.
         if self.format == Format::Gzip && (rest..16 * rest).contains(&stated) {
             stated + 512
@@ -234,9 +205,7 @@ impl Decoder {
         let taken = input.taken;
         let complete = match self.stage {
             Stage::Header => self.header.read(self.kernels, input),
-            Stage::Trailer => self
-                .trailer
-                .read(self.format, self.checksum, self.made, input),
+            Stage::Trailer => self.trailer.read(self.format, self.checksum, self.made, input),
             Stage::Body => return Ok(None),
             Stage::Done => return Ok(Some(Status::Done)),
             Stage::Failed(error) => return Err(error),
@@ -245,11 +214,7 @@ impl Decoder {
         if !complete.map_err(|kind| self.fail(kind))? {
             return Ok(Some(Status::NeedsInput));
         }
-        self.stage = if self.stage == Stage::Header {
-            Stage::Body
-        } else {
-            Stage::Done
-        };
+        self.stage = if self.stage == Stage::Header { Stage::Body } else { Stage::Done };
         Ok(None)
     }
 

@@ -96,12 +96,7 @@ impl Encoder {
     /// # Errors
     ///
     /// [`ErrorKind::Finished`] if input comes after [`Flush::Finish`] was done.
-    pub fn compress(
-        &mut self,
-        input: &[u8],
-        output: &mut [u8],
-        flush: Flush,
-    ) -> Result<Progress, Error> {
+    pub fn compress(&mut self, input: &[u8], output: &mut [u8], flush: Flush) -> Result<Progress, Error> {
         let (mut consumed, mut produced) = (0, 0);
         let status = loop {
             produced += self.stream.deliver(&mut output[produced..]);
@@ -130,11 +125,7 @@ impl Encoder {
             }
             self.flush(flush);
         };
-        Ok(Progress {
-            consumed,
-            produced,
-            status,
-        })
+        Ok(Progress { consumed, produced, status })
     }
 
     /// Drops the stream under way; the next call begins a new one. Memory is kept.
@@ -175,8 +166,7 @@ impl Encoder {
         let stream = &mut self.stream;
         let mut writer = BitWriter::new(&mut stream.pending, stream.bits);
         let end = stream.window.len();
-        self.body
-            .chunk(&stream.window, end, self.kernels, &mut writer);
+        self.body.chunk(&stream.window, end, self.kernels, &mut writer);
         stream.bits = writer.suspend();
         stream.compressed = end;
     }
@@ -188,8 +178,7 @@ impl Encoder {
         let stream = &mut self.stream;
         let last = flush == Flush::Finish;
         let mut writer = BitWriter::new(&mut stream.pending, stream.bits);
-        self.body
-            .end_block(&stream.window, last, self.kernels, &mut writer);
+        self.body.end_block(&stream.window, last, self.kernels, &mut writer);
         if last {
             writer.align();
         } else {
@@ -203,12 +192,7 @@ impl Encoder {
             stream.compressed = 0;
         }
         if last {
-            container::trailer(
-                self.format,
-                stream.checksum,
-                stream.length,
-                &mut stream.pending,
-            );
+            container::trailer(self.format, stream.checksum, stream.length, &mut stream.pending);
             stream.stage = Stage::Done;
         }
     }

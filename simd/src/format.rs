@@ -23,9 +23,8 @@ pub(crate) const MAX_PRECODE_BITS: usize = 7;
 pub(crate) const MAX_STORED: usize = 65535;
 
 /// The order in which the lengths of the precode are sent.
-pub(crate) const PRECODE_ORDER: [u8; PRECODE_SYMBOLS] = [
-    16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15,
-];
+pub(crate) const PRECODE_ORDER: [u8; PRECODE_SYMBOLS] =
+    [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
 
 /// Precode symbols: repeat the last length 3 to 6 times; 3 to 10 zeros; 11 to 138 zeros.
 pub(crate) const REPEAT_LAST: u8 = 16;
@@ -52,10 +51,7 @@ pub(crate) const LENGTH_SLOTS: [Slot; 29] = {
         index += 1;
     }
     // The longest match has a symbol of its own, though the slot before could hold it.
-    slots[28] = Slot {
-        base: MAX_MATCH as u16,
-        extra: 0,
-    };
+    slots[28] = Slot { base: MAX_MATCH as u16, extra: 0 };
     slots
 };
 
@@ -105,11 +101,7 @@ pub(crate) const DISTANCE_INDEXES: usize = 512;
 #[inline(always)]
 pub(crate) const fn distance_index(distance: usize) -> usize {
     let below = distance.wrapping_sub(1);
-    let index = if below < 256 {
-        below
-    } else {
-        256 + (below >> 7)
-    };
+    let index = if below < 256 { below } else { 256 + (below >> 7) };
     index % DISTANCE_INDEXES
 }
 

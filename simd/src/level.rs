@@ -59,32 +59,20 @@ impl Level {
 }
 
 const fn lazy(keys: usize) -> Plan {
-    Plan {
-        keys,
-        parse: Parse::Lazy,
-    }
+    Plan { keys, parse: Parse::Lazy }
 }
 
 const fn cheapest(keys: usize, passes: usize) -> Plan {
-    Plan {
-        keys,
-        parse: Parse::Cheapest { passes },
-    }
+    Plan { keys, parse: Parse::Cheapest { passes } }
 }
 
 const fn optimal(depth: usize, nice: usize, passes: usize) -> Plan {
     let effort = Effort { depth, nice };
-    Plan {
-        keys: 0,
-        parse: Parse::Optimal { effort, passes },
-    }
+    Plan { keys: 0, parse: Parse::Optimal { effort, passes } }
 }
 
 static PLANS: [Plan; 13] = [
-    Plan {
-        keys: 0,
-        parse: Parse::Stored,
-    },
+    Plan { keys: 0, parse: Parse::Stored },
     // One key and no cost pass: for what is coded anew for each response.
     lazy(1),
     lazy(2),

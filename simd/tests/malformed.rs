@@ -7,17 +7,12 @@ use laneflate_simd::{Decoder, Encoder, ErrorKind, Format, Level};
 
 /// The kind of error and its position.
 fn error_of(format: Format, coded: &[u8]) -> (ErrorKind, u64) {
-    let error = Decoder::new(format)
-        .decode(coded, &mut Vec::new(), 1 << 20)
-        .unwrap_err();
+    let error = Decoder::new(format).decode(coded, &mut Vec::new(), 1 << 20).unwrap_err();
     // In pieces, the same.
     let pieces = decode_pieces(&mut Decoder::new(format), coded, 1, 1);
     match pieces {
         Ok((_, taken)) => {
-            assert_eq!(
-                (error.kind(), taken),
-                (ErrorKind::UnexpectedEnd, usize::MAX)
-            );
+            assert_eq!((error.kind(), taken), (ErrorKind::UnexpectedEnd, usize::MAX));
         }
         Err(in_pieces) => assert_eq!(in_pieces.kind(), error.kind()),
     }
@@ -30,11 +25,7 @@ fn kind_of(format: Format, coded: &[u8]) -> ErrorKind {
 
 /// A raw stream of these bits, the first one first.
 fn bits(text: &str) -> Vec<u8> {
-    let bits: Vec<u8> = text
-        .bytes()
-        .filter(|byte| b"01".contains(byte))
-        .map(|byte| byte - b'0')
-        .collect();
+    let bits: Vec<u8> = text.bytes().filter(|byte| b"01".contains(byte)).map(|byte| byte - b'0').collect();
     let byte = |bits: &[u8]| bits.iter().rev().fold(0, |byte, bit| byte << 1 | bit);
     bits.chunks(8).map(byte).collect()
 }
@@ -66,27 +57,15 @@ fn gzip_header_fields() {
     let with = |check: u16| [&header[..], &check.to_le_bytes(), &coded[10..]].concat();
     assert_eq!(decode(Format::Gzip, &with(check)), b"body");
     assert_eq!(zlib_decode(Format::Gzip, &with(check), 4), b"body");
-    assert_eq!(
-        kind_of(Format::Gzip, &with(check ^ 1)),
-        ErrorKind::HeaderChecksum
-    );
+    assert_eq!(kind_of(Format::Gzip, &with(check ^ 1)), ErrorKind::HeaderChecksum);
 }
 
 #[test]
 fn zlib_headers() {
     assert_eq!(kind_of(Format::Zlib, &[0x78, 0x9d]), ErrorKind::BadHeader);
-    assert_eq!(
-        kind_of(Format::Zlib, &[0x77, 0x85]),
-        ErrorKind::UnknownMethod
-    );
-    assert_eq!(
-        kind_of(Format::Zlib, &[0x88, 0x1c]),
-        ErrorKind::WindowTooLarge
-    );
-    assert_eq!(
-        kind_of(Format::Zlib, &[0x78, 0xbb]),
-        ErrorKind::NeedsDictionary
-    );
+    assert_eq!(kind_of(Format::Zlib, &[0x77, 0x85]), ErrorKind::UnknownMethod);
+    assert_eq!(kind_of(Format::Zlib, &[0x88, 0x1c]), ErrorKind::WindowTooLarge);
+    assert_eq!(kind_of(Format::Zlib, &[0x78, 0xbb]), ErrorKind::NeedsDictionary);
 }
 
 #[test]
@@ -95,18 +74,11 @@ fn trailers() {
         let mut coded = Vec::new();
         Encoder::new(format, Level::DEFAULT).encode(b"some body", &mut coded);
         for cut in 0..coded.len() {
-            assert_eq!(
-                error_of(format, &coded[..cut]),
-                (ErrorKind::UnexpectedEnd, cut as u64)
-            );
+            assert_eq!(error_of(format, &coded[..cut]), (ErrorKind::UnexpectedEnd, cut as u64));
         }
         let last = coded.len() - 1;
         coded[last] ^= 1;
-        let wrong = if format == Format::Zlib {
-            ErrorKind::Checksum
-        } else {
-            ErrorKind::Length
-        };
+        let wrong = if format == Format::Zlib { ErrorKind::Checksum } else { ErrorKind::Length };
         assert_eq!(error_of(format, &coded), (wrong, coded.len() as u64));
     }
 }
@@ -115,46 +87,25 @@ fn trailers() {
 fn blocks() {
     let kind = |text: &str| kind_of(Format::Raw, &bits(text));
     assert_eq!(kind("1 11"), ErrorKind::BadBlockType);
-    assert_eq!(
-        kind_of(Format::Raw, &[1, 5, 0, 5, 0]),
-        ErrorKind::StoredLength
-    );
+    assert_eq!(kind_of(Format::Raw, &[1, 5, 0, 5, 0]), ErrorKind::StoredLength);
     // Dynamic: 257 + 30 codes; 1 + 30 codes.
     assert_eq!(kind("1 01 01111 00000 0000"), ErrorKind::TooManyCodes);
     assert_eq!(kind("1 01 00000 01111 0000"), ErrorKind::TooManyCodes);
     // Precodes with lengths 1 1 1 (too many), 1 0 0 (incomplete).
-    assert_eq!(
-        kind("1 01 00000 00000 0000 100 100 100 000"),
-        ErrorKind::BadPrecode
-    );
-    assert_eq!(
-        kind("1 01 00000 00000 0000 100 000 000 000"),
-        ErrorKind::BadPrecode
-    );
+    assert_eq!(kind("1 01 00000 00000 0000 100 100 100 000"), ErrorKind::BadPrecode);
+    assert_eq!(kind("1 01 00000 00000 0000 100 000 000 000"), ErrorKind::BadPrecode);
     // Found by fuzzing: zlib takes a precode without symbols, and misses the end of block later.
     let empty = "1 01 00000 00000 0000 000 000 000 000";
     assert_eq!(kind(empty), ErrorKind::UnexpectedEnd);
-    assert_eq!(
-        kind(&format!("{empty}{}", "0".repeat(258))),
-        ErrorKind::NoEndOfBlock
-    );
+    assert_eq!(kind(&format!("{empty}{}", "0".repeat(258))), ErrorKind::NoEndOfBlock);
     // A repeat before any length.
-    assert_eq!(
-        kind("1 01 00000 00000 0000 100 000 000 100 1 1"),
-        ErrorKind::BadLengthRepeat
-    );
+    assert_eq!(kind("1 01 00000 00000 0000 100 000 000 100 1 1"), ErrorKind::BadLengthRepeat);
     // Fixed: symbols 286 and 287; distance symbol 30; a match at the start.
     assert_eq!(kind("1 10 11000110"), ErrorKind::BadLiteralSymbol);
     assert_eq!(kind("1 10 11000111"), ErrorKind::BadLiteralSymbol);
-    assert_eq!(
-        kind("1 10 00110000 0000001 11110"),
-        ErrorKind::BadDistanceSymbol
-    );
+    assert_eq!(kind("1 10 00110000 0000001 11110"), ErrorKind::BadDistanceSymbol);
     assert_eq!(kind("1 10 0000001 00000"), ErrorKind::DistanceTooFar);
-    assert_eq!(
-        kind("1 10 00110000 0000001 00001"),
-        ErrorKind::DistanceTooFar
-    );
+    assert_eq!(kind("1 10 00110000 0000001 00001"), ErrorKind::DistanceTooFar);
 }
 
 #[test]
@@ -167,10 +118,7 @@ fn limits_are_exact() {
         let error = decoder.decode(&coded, &mut Vec::new(), limit).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::LimitExceeded);
     }
-    assert_eq!(
-        decoder.decode(&coded, &mut Vec::new(), 5000),
-        Ok(coded.len())
-    );
+    assert_eq!(decoder.decode(&coded, &mut Vec::new(), 5000), Ok(coded.len()));
 }
 
 /// Random damage: the same verdict as zlib-rs, and on success the same body and end.
@@ -179,8 +127,7 @@ fn damage_is_judged_as_zlib_does() {
     let mut streams = Vec::new();
     for n in [0, 1, 6, 9] {
         let mut coded = Vec::new();
-        Encoder::new(Format::Raw, Level::new(n).unwrap())
-            .encode(files()[n as usize % 3], &mut coded);
+        Encoder::new(Format::Raw, Level::new(n).unwrap()).encode(files()[n as usize % 3], &mut coded);
         coded.truncate(3000);
         streams.push(coded);
         let mut coded = Vec::new();
@@ -194,11 +141,7 @@ fn damage_is_judged_as_zlib_does() {
         for damage in seed.chunks_exact(3) {
             let at = usize::from(u16::from_le_bytes([damage[0], damage[1]]));
             // Half of it at the start, where the codes are.
-            let at = if round % 2 == 0 {
-                at % coded.len()
-            } else {
-                at % coded.len().min(80)
-            };
+            let at = if round % 2 == 0 { at % coded.len() } else { at % coded.len().min(80) };
             coded[at] ^= 1 << (damage[2] % 8);
         }
         let mut body = vec![0; 1 << 17];
@@ -214,11 +157,7 @@ fn damage_is_judged_as_zlib_does() {
             Ok(_) => {
                 let kind = result.map_err(|error| error.kind());
                 let full = zlib.total_out() == body.len() as u64;
-                let expected = if full {
-                    ErrorKind::LimitExceeded
-                } else {
-                    ErrorKind::UnexpectedEnd
-                };
+                let expected = if full { ErrorKind::LimitExceeded } else { ErrorKind::UnexpectedEnd };
                 assert_eq!(kind, Err(expected), "round {round}");
             }
             Err(_) => {

@@ -19,10 +19,7 @@ fn every_level_format_and_body() {
                 assert!(size <= bound(format, body.len()), "{what}: {size}");
                 assert!(decode(format, &coded) == *body, "{what}");
                 assert!(zlib_decode(format, &coded, body.len()) == *body, "{what}");
-                assert!(
-                    libdeflate_decode(format, &coded, body.len()) == *body,
-                    "{what}"
-                );
+                assert!(libdeflate_decode(format, &coded, body.len()) == *body, "{what}");
             }
         }
     }
@@ -76,9 +73,7 @@ fn reads_what_others_write() {
         for level in [1, 5, 9] {
             let mut encoder = flate2::Compress::new(flate2::Compression::new(level), true);
             let mut coded = Vec::with_capacity(2 * body.len() + 1000);
-            let status = encoder
-                .compress_vec(&body, &mut coded, flate2::FlushCompress::Finish)
-                .unwrap();
+            let status = encoder.compress_vec(&body, &mut coded, flate2::FlushCompress::Finish).unwrap();
             assert_eq!(status, flate2::Status::StreamEnd);
             assert!(decode(Format::Zlib, &coded) == body, "{name}");
         }

@@ -16,10 +16,7 @@ fn pieces_of_any_size_make_the_same_stream() {
         for n in [0, 1, 4, 6, 9, 12] {
             let mut encoder = Encoder::new(format, level(n));
             let whole = encode_pieces(&mut encoder, &body, usize::MAX, 200_000, Flush::None);
-            assert!(
-                zlib_decode(format, &whole, body.len()) == body,
-                "{format:?}, {n}"
-            );
+            assert!(zlib_decode(format, &whole, body.len()) == body, "{format:?}, {n}");
             for (input, output) in [(1, 4096), (4096, 1), (7, 13), (8192, 8192), (100_000, 100)] {
                 encoder.reset();
                 let coded = encode_pieces(&mut encoder, &body, input, output, Flush::None);
@@ -35,10 +32,7 @@ fn every_body_streams() {
     for (name, body) in bodies() {
         encoder.reset();
         let coded = encode_pieces(&mut encoder, &body, 1000, 1000, Flush::None);
-        assert!(
-            libdeflate_decode(Format::Gzip, &coded, body.len()) == body,
-            "{name}"
-        );
+        assert!(libdeflate_decode(Format::Gzip, &coded, body.len()) == body, "{name}");
         assert!(decode(Format::Gzip, &coded) == body, "{name}");
     }
 }
@@ -53,10 +47,7 @@ fn flushes_give_all_that_was_put_in() {
             let mut output = vec![0; 8000];
             for piece in body.chunks(700) {
                 let progress = encoder.compress(piece, &mut output, flush).unwrap();
-                assert_eq!(
-                    (progress.consumed, progress.status),
-                    (piece.len(), Status::NeedsInput)
-                );
+                assert_eq!((progress.consumed, progress.status), (piece.len(), Status::NeedsInput));
                 let coded = &output[..progress.produced];
                 assert_eq!(coded[coded.len() - 4..], [0, 0, 0xff, 0xff]);
                 let mut decoded = Vec::with_capacity(1000);
@@ -75,13 +66,8 @@ fn a_decoder_may_start_after_a_full_flush() {
     let body = words(3000);
     let mut encoder = Encoder::new(Format::Raw, level(6));
     let mut coded = vec![0; 10_000];
-    let first = encoder
-        .compress(&body, &mut coded, Flush::Full)
-        .unwrap()
-        .produced;
-    let second = encoder
-        .compress(&body, &mut coded[first..], Flush::Finish)
-        .unwrap();
+    let first = encoder.compress(&body, &mut coded, Flush::Full).unwrap().produced;
+    let second = encoder.compress(&body, &mut coded[first..], Flush::Finish).unwrap();
     assert_eq!(second.status, Status::Done);
     assert!(decode(Format::Raw, &coded[first..first + second.produced]) == body);
 }
@@ -114,17 +100,12 @@ fn long_streams_keep_their_window() {
 fn nothing_more_after_the_end() {
     let mut encoder = Encoder::new(Format::Raw, level(1));
     let mut output = [0; 100];
-    let end = encoder
-        .compress(b"abc", &mut output, Flush::Finish)
-        .unwrap();
+    let end = encoder.compress(b"abc", &mut output, Flush::Finish).unwrap();
     assert_eq!(end.status, Status::Done);
     let again = encoder.compress(b"", &mut output, Flush::Finish).unwrap();
     assert_eq!((again.produced, again.status), (0, Status::Done));
     let more = encoder.compress(b"d", &mut output, Flush::Finish);
-    assert_eq!(
-        more.map_err(|error: Error| error.kind()),
-        Err(ErrorKind::Finished)
-    );
+    assert_eq!(more.map_err(|error: Error| error.kind()), Err(ErrorKind::Finished));
     encoder.reset();
     let new = encoder.compress(b"d", &mut output, Flush::Finish).unwrap();
     assert_eq!(new.status, Status::Done);
@@ -161,9 +142,6 @@ fn members_follow_each_other() {
     let size = coded.len();
     coded.extend_from_slice(&[0; 3]);
     let mut body = Vec::new();
-    assert_eq!(
-        Decoder::new(Format::Gzip).decode(&coded, &mut body, 8),
-        Ok(size)
-    );
+    assert_eq!(Decoder::new(Format::Gzip).decode(&coded, &mut body, 8), Ok(size));
     assert_eq!(body, b"one, two");
 }

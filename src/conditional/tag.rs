@@ -1,15 +1,11 @@
 //! Entity tags (RFC 9110 §8.8.3).
 
 use std::io::Write;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use http::HeaderValue;
 
 use crate::encode::Coding;
-
-/// A file that changed this recently may change again without its time showing it (the clock of a file system ticks
-/// slowly, and some count whole seconds), so its tag is weak.
-const SETTLED: Duration = Duration::from_secs(1);
 
 /// Room for the longest tag that is built here: `W/"` + two 64-bit numbers in hex + suffix + `"`.
 const CAPACITY: usize = 64;
@@ -34,16 +30,12 @@ impl EntityTag {
     /// The tag of the bytes of a file: of the original (`coding` is `None`), or of a sidecar, with the time and length
     /// of the sidecar itself.
     ///
-    /// It is weak while the file is younger than a second by `now`. Whoever keeps the tag builds it anew after that.
-    pub fn of_file(modified: SystemTime, len: u64, coding: Option<Coding>, now: SystemTime) -> Self {
-        let settled = now.duration_since(modified).is_ok_and(|age| age >= SETTLED);
-        let weak = if settled { "" } else { "W/" };
+    /// It is strong. Of a file that may change again without its time showing it, the caller makes it weak.
+    pub fn of_file(modified: SystemTime, len: u64, coding: Option<Coding>) -> Self {
         let nanoseconds = nanoseconds(modified);
         match coding {
-            None => Self::format(format_args!("{weak}\"{nanoseconds:x}-{len:x}\"")),
-            Some(coding) => {
-                Self::format(format_args!("{weak}\"{nanoseconds:x}-{len:x}-{}\"", suffix(coding)))
-            }
+            None => Self::format(format_args!("\"{nanoseconds:x}-{len:x}\"")),
+            Some(coding) => Self::format(format_args!("\"{nanoseconds:x}-{len:x}-{}\"", suffix(coding))),
         }
     }
 
@@ -84,16 +76,6 @@ impl EntityTag {
     /// Whether the tag says only that two bodies mean the same.
     pub fn is_weak(&self) -> bool {
         self.value.as_bytes()[0] == b'W'
-    }
-
-    /// Strong comparison: same opaque tag, neither weak.
-    pub fn strong_eq(&self, other: &Self) -> bool {
-        self.as_tag().strong_eq(other.as_tag())
-    }
-
-    /// Weak comparison: same opaque tag.
-    pub fn weak_eq(&self, other: &Self) -> bool {
-        self.as_tag().weak_eq(other.as_tag())
     }
 
     pub(super) fn as_tag(&self) -> Tag<'_> {
@@ -166,6 +148,8 @@ const fn fold(text: &[u8]) -> u8 {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     fn tag(text: &'static str) -> EntityTag {
@@ -178,14 +162,14 @@ mod tests {
 
     #[test]
     fn a_file_has_a_strong_tag_of_time_and_length() {
-        let tag = EntityTag::of_file(at(1, 1), 0x2a, None, at(100, 0));
+        let tag = EntityTag::of_file(at(1, 1), 0x2a, None);
         assert_eq!(tag.header_value(), "\"3b9aca01-2a\"");
         assert!(!tag.is_weak());
     }
 
     #[test]
     fn each_sidecar_has_a_tag_of_its_own() {
-        let of = |coding| EntityTag::of_file(at(1, 0), 16, Some(coding), at(100, 0)).header_value();
+        let of = |coding| EntityTag::of_file(at(1, 0), 16, Some(coding)).header_value();
         assert_eq!(of(Coding::Gzip), "\"3b9aca00-10-gz\"");
         assert_eq!(of(Coding::Brotli), "\"3b9aca00-10-br\"");
         assert_eq!(of(Coding::Zstd), "\"3b9aca00-10-zs\"");
@@ -193,22 +177,9 @@ mod tests {
     }
 
     #[test]
-    fn a_file_changed_within_the_last_second_has_a_weak_tag() {
-        let weak_at = |now| EntityTag::of_file(at(100, 0), 16, None, now).is_weak();
-        assert!(weak_at(at(100, 0)));
-        assert!(weak_at(at(100, 999_999_999)));
-        assert!(!weak_at(at(101, 0)));
-        assert!(weak_at(at(99, 0)), "a time in the future has not settled");
-        let (fresh, settled) = (at(100, 1), at(200, 0));
-        let before = EntityTag::of_file(at(100, 0), 16, None, fresh);
-        assert_eq!(before.header_value(), "W/\"174876e800-10\"");
-        assert!(before.weak_eq(&EntityTag::of_file(at(100, 0), 16, None, settled)));
-    }
-
-    #[test]
     fn any_time_and_length_fit() {
         let before = UNIX_EPOCH - Duration::from_nanos(1);
-        let tag = EntityTag::of_file(before, u64::MAX, Some(Coding::Gzip), before);
+        let tag = EntityTag::of_file(before, u64::MAX, Some(Coding::Gzip)).into_weak();
         assert_eq!(tag.header_value(), "W/\"ffffffffffffffff-ffffffffffffffff-gz\"");
     }
 
@@ -217,9 +188,9 @@ mod tests {
         let plain = tag("\"a-1\"");
         let text = plain.coded(Coding::Gzip, 6).header_value();
         assert_eq!(text, format!("\"a-1-gz6.{RELEASE:02x}\""));
-        assert!(!plain.coded(Coding::Gzip, 6).weak_eq(&plain.coded(Coding::Gzip, 7)));
-        assert!(!plain.coded(Coding::Zstd, 6).weak_eq(&plain.coded(Coding::Gzip, 6)));
-        assert!(!plain.coded(Coding::Zstd, 6).weak_eq(&plain));
+        assert_ne!(plain.coded(Coding::Gzip, 6), plain.coded(Coding::Gzip, 7));
+        assert_ne!(plain.coded(Coding::Zstd, 6), plain.coded(Coding::Gzip, 6));
+        assert_ne!(plain.coded(Coding::Zstd, 6), plain);
         assert!(tag("W/\"a-1\"").coded(Coding::Zstd, -5).is_weak());
     }
 
@@ -238,8 +209,9 @@ mod tests {
             ("W/\"1\"", "\"1\"", false, true),
             ("\"1\"", "\"1\"", true, true),
         ] {
-            assert_eq!(tag(left).strong_eq(&tag(right)), strong, "{left} {right}");
-            assert_eq!(tag(left).weak_eq(&tag(right)), weak, "{left} {right}");
+            let (one, two) = (tag(left), tag(right));
+            assert_eq!(one.as_tag().strong_eq(two.as_tag()), strong, "{left} {right}");
+            assert_eq!(one.as_tag().weak_eq(two.as_tag()), weak, "{left} {right}");
         }
     }
 

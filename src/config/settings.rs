@@ -1,6 +1,6 @@
 //! Every setting of the server with its default and unit.
 
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -9,9 +9,9 @@ use http::HeaderValue;
 use crate::encode::Coding;
 
 /// All settings of one server, built once and then shared read-only.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Settings {
-    /// Addresses to listen on; `127.0.0.1:8080` where none is given.
+    /// Addresses to listen on.
     pub listen: Vec<SocketAddr>,
     /// Threads, sockets and processes.
     pub workers: Workers,
@@ -159,6 +159,21 @@ pub enum LogFormat {
     Json,
 }
 
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            listen: vec![SocketAddr::from((Ipv4Addr::LOCALHOST, 8080))],
+            workers: Workers::default(),
+            site: Site::default(),
+            coding: CodingSettings::default(),
+            file_cache: FileCache::default(),
+            limits: Limits::default(),
+            access_log: None,
+            metrics: None,
+        }
+    }
+}
+
 impl Default for Workers {
     fn default() -> Self {
         Self {
@@ -190,7 +205,7 @@ impl Default for CodingSettings {
     fn default() -> Self {
         Self {
             offered: vec![Coding::Zstd, Coding::Brotli, Coding::Gzip],
-            gzip_level: 6,
+            gzip_level: 4,
             brotli_quality: 5,
             zstd_level: 3,
             min_length: 256,

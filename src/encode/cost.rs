@@ -11,8 +11,9 @@ pub fn is_quick(coding: Coding, level: i32, len: usize) -> bool {
 /// pieces take longer: such an encoder works on a thread for blocking work.
 pub(super) const fn step(coding: Coding, level: i32) -> Option<usize> {
     match (coding, level) {
-        (Coding::Gzip | Coding::Deflate, ..=6) => Some(64 << 10),
-        (Coding::Gzip | Coding::Deflate, 7..=9) => Some(32 << 10),
+        (Coding::Gzip | Coding::Deflate, ..=5) => Some(64 << 10),
+        (Coding::Gzip | Coding::Deflate, 6..=7) => Some(16 << 10),
+        (Coding::Gzip | Coding::Deflate, 8..=9) => Some(8 << 10),
         (Coding::Brotli, ..=6) => Some(32 << 10),
         (Coding::Brotli, 7) => Some(16 << 10),
         (Coding::Zstd, ..=4) => Some(128 << 10),

@@ -70,7 +70,7 @@ impl StaticFiles {
     pub fn new(settings: &Settings) -> Result<Self, RootError> {
         let Settings { site, coding, file_cache, .. } = settings;
         let inner = Inner {
-            files: Files::new(site, file_cache, coding.sidecars, settings.workers.count)?,
+            files: Files::new(site, file_cache, coding, settings.workers.count)?,
             store: coding.store.filter(|_| !coding.offered.is_empty()).map(Store::new),
             body_bytes: settings.limits.body_bytes,
             error_pages: site.error_pages.iter().map(|(status, file)| (*status, uri_path(file))).collect(),

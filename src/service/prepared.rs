@@ -1,7 +1,7 @@
 //! What is made of a file once, and used for every response from it.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::UNIX_EPOCH;
 
 use http::header::{
     ACCEPT_RANGES, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, LAST_MODIFIED, SERVER,
@@ -97,7 +97,7 @@ impl Prepared {
             // Made of a sidecar as it goes out, so its tag is weak and ranges of it cannot be had.
             None => match main {
                 Some(main) => Face::new(&common, tag(main, None).into_weak(), None, false),
-                None => Face::new(&common, EntityTag::of_file(UNIX_EPOCH, 0, None, UNIX_EPOCH), None, false),
+                None => Face::new(&common, EntityTag::of_file(UNIX_EPOCH, 0, None).into_weak(), None, false),
             },
         };
         let sidecars = Coding::ALL.map(|one| {
@@ -191,8 +191,7 @@ impl Coded {
 }
 
 fn tag(representation: &Representation, coding: Option<Coding>) -> EntityTag {
-    let modified = representation.modified();
-    let tag = EntityTag::of_file(modified, representation.len(), coding, modified + Duration::from_secs(1));
+    let tag = EntityTag::of_file(representation.modified(), representation.len(), coding);
     if representation.racy { tag.into_weak() } else { tag }
 }
 

@@ -27,7 +27,7 @@ use super::path::{SafePath, encode};
 use super::resource::{Data, Found, Representation, Resource, SIDECARS};
 use super::root::{Opened, Root};
 use super::sidecar::SidecarRules;
-use crate::config::{FileCache, Sidecars, Site};
+use crate::config::{CodingSettings, FileCache, Site};
 use crate::encode::Coding;
 
 /// The files of a site. One value is shared by all workers; each thread remembers for itself.
@@ -44,11 +44,12 @@ pub struct Files<P: Send + Sync = ()> {
 }
 
 impl<P: Send + Sync> Files<P> {
-    /// Opens the root of `site`. The bounds of `cache` are divided among `workers` threads.
+    /// Opens the root of `site`. The bounds of `cache` are divided among `workers` threads. Sidecars are looked for in the
+    /// codings that `coding` offers.
     pub fn new(
         site: &Site,
         cache: &FileCache,
-        sidecars: Sidecars,
+        coding: &CodingSettings,
         workers: usize,
     ) -> Result<Self, RootError> {
         Ok(Self {
@@ -57,7 +58,7 @@ impl<P: Send + Sync> Files<P> {
             listing: site.listing,
             dotfiles: site.dotfiles,
             fallback: site.fallback.as_deref().map(uri_path),
-            sidecars: SidecarRules::new(sidecars),
+            sidecars: SidecarRules::new(coding),
             cache: Cache::new(cache, workers),
         })
     }

@@ -13,6 +13,7 @@ use super::error::LookupError;
 use super::file::Stamp;
 use super::path::{SafePath, encode};
 use super::root::{Opened, Root};
+use crate::date::HttpDate;
 
 /// Entries shown at most; each costs a system call while the worker waits.
 const ENTRIES_MAX: usize = 2000;
@@ -125,8 +126,8 @@ fn write_row(html: &mut String, entry: &Entry) -> fmt::Result {
     // "./" keeps a colon in the name from ending a scheme.
     write!(html, "<tr><td><a href=\"./{}{slash}\">{}{slash}</a></td>", Escaped(&href), Escaped(&name))?;
     // "Sun, 06 Nov 1994 08:49:37 GMT" without the day of the week, the seconds and the zone.
-    let date = httpdate::fmt_http_date(entry.stamp.modified());
-    write!(html, "<td>{}</td>", &date[5..22])?;
+    let date = HttpDate::new(entry.stamp.modified()).unwrap_or_default().text();
+    write!(html, "<td>{}</td>", String::from_utf8_lossy(&date[5..22]))?;
     if entry.is_directory {
         return html.write_str("<td></td></tr>\n");
     }

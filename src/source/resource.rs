@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use bytes::Bytes;
 use http::HeaderValue;
 
-use super::file::{FileBody, Stamp};
+use super::file::Stamp;
 use crate::encode::Coding;
 
 /// What a path names. A clone is one reference counted up.
@@ -58,7 +58,7 @@ pub struct Representation {
 pub enum Data {
     /// All of them in memory.
     Memory(Bytes),
-    /// In an open file; its body is a [`FileBody`].
+    /// In an open file; its body is a [`FileBody`](super::FileBody).
     Disk(Arc<File>),
 }
 
@@ -75,11 +75,6 @@ impl<P> Resource<P> {
     pub fn sidecar(&self, coding: Coding) -> Option<&Representation> {
         let at = SIDECARS.iter().position(|&other| other == coding)?;
         self.sidecars[at].as_ref()
-    }
-
-    /// Whether the original is missing, so that a client that takes no coding needs a sidecar decoded.
-    pub fn is_sidecar_only(&self) -> bool {
-        self.identity.is_none()
     }
 
     pub(super) fn representations(&self) -> impl Iterator<Item = &Representation> {
@@ -120,14 +115,6 @@ impl Representation {
         match &self.data {
             Data::Memory(content) => Some(content),
             Data::Disk(_) => None,
-        }
-    }
-
-    /// The body of the whole, where it is on disk.
-    pub fn file_body(&self) -> Option<FileBody> {
-        match &self.data {
-            Data::Memory(_) => None,
-            Data::Disk(file) => Some(FileBody::new(Arc::clone(file), 0, self.stamp.len)),
         }
     }
 

@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use super::coded_head;
 use super::file::Stamp;
 use super::resource::Representation;
-use crate::config::Sidecars;
+use crate::config::{CodingSettings, Sidecars};
 use crate::encode::Coding;
 
 /// Sidecars whose refusal is remembered as logged; beyond it some are logged again.
@@ -20,17 +20,18 @@ const LOGGED_MAX: usize = 1024;
 #[derive(Debug)]
 pub(super) struct SidecarRules {
     sidecars: Sidecars,
+    offered: Vec<Coding>,
     logged: Mutex<HashSet<PathBuf>>,
 }
 
 impl SidecarRules {
-    pub(super) fn new(sidecars: Sidecars) -> Self {
-        Self { sidecars, logged: Mutex::default() }
+    pub(super) fn new(coding: &CodingSettings) -> Self {
+        Self { sidecars: coding.sidecars, offered: coding.offered.clone(), logged: Mutex::default() }
     }
 
     /// The name of the sidecar of `original` in `coding`, if one is to be looked for.
     pub(super) fn name(&self, original: &Path, coding: Coding) -> Option<PathBuf> {
-        if self.sidecars == Sidecars::Off || is_coded(original) {
+        if self.sidecars == Sidecars::Off || !self.offered.contains(&coding) || is_coded(original) {
             return None;
         }
         let mut name = OsString::from(original);
@@ -92,21 +93,37 @@ fn is_coded(name: &Path) -> bool {
 mod tests {
     use super::*;
 
+    fn rules(sidecars: Sidecars, offered: &[Coding]) -> SidecarRules {
+        SidecarRules::new(&CodingSettings {
+            sidecars,
+            offered: offered.to_vec(),
+            ..CodingSettings::default()
+        })
+    }
+
     #[test]
     fn names_are_formed_by_appending() {
-        let rules = SidecarRules::new(Sidecars::Fresh);
+        let rules = rules(Sidecars::Fresh, &Coding::ALL);
         let name = |original: &str, coding| rules.name(Path::new(original), coding);
         assert_eq!(name("a/page.html", Coding::Zstd), Some("a/page.html.zst".into()));
         assert_eq!(name("LICENSE", Coding::Brotli), Some("LICENSE.br".into()));
         assert_eq!(name("page.html", Coding::Gzip), Some("page.html.gz".into()));
         assert_eq!(name("page.html", Coding::Deflate), None);
         assert_eq!(name("x.tar.gz", Coding::Brotli), None);
-        assert_eq!(SidecarRules::new(Sidecars::Off).name(Path::new("page.html"), Coding::Gzip), None);
+    }
+
+    #[test]
+    fn nothing_is_looked_for_in_a_coding_that_is_not_offered_nor_where_all_is_off() {
+        let page = Path::new("page.html");
+        let gzip = rules(Sidecars::Fresh, &[Coding::Gzip]);
+        assert!(gzip.name(page, Coding::Gzip).is_some());
+        assert_eq!(gzip.name(page, Coding::Brotli), None);
+        assert_eq!(rules(Sidecars::Off, &Coding::ALL).name(page, Coding::Gzip), None);
     }
 
     #[test]
     fn a_refusal_is_logged_once_in_bounded_memory() {
-        let rules = SidecarRules::new(Sidecars::Fresh);
+        let rules = rules(Sidecars::Fresh, &Coding::ALL);
         for number in 0..LOGGED_MAX {
             let name = PathBuf::from(number.to_string());
             assert!(rules.is_first(&name));

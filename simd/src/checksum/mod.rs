@@ -27,24 +27,13 @@ mod tests {
         for kernels in Kernels::all() {
             for data in [&data, &ones] {
                 for len in (0..700).chain([5551, 5552, 5553, 11_111, 40_000]) {
-                    for start in [0, 1, 7]
-                        .into_iter()
-                        .filter(|start| start + len <= data.len())
-                    {
+                    for start in [0, 1, 7].into_iter().filter(|start| start + len <= data.len()) {
                         let part = &data[start..start + len];
                         let what = format!("{}, {len} bytes", kernels.name());
                         let seed = (len as u32).wrapping_mul(0x9e37_79b1);
-                        assert_eq!(
-                            kernels.crc32(seed, part),
-                            crc32::scalar(seed, part),
-                            "{what}"
-                        );
+                        assert_eq!(kernels.crc32(seed, part), crc32::scalar(seed, part), "{what}");
                         let seed = (len as u32 % 65521) << 16 | 65520;
-                        assert_eq!(
-                            kernels.adler32(seed, part),
-                            adler32::scalar(seed, part),
-                            "{what}"
-                        );
+                        assert_eq!(kernels.adler32(seed, part), adler32::scalar(seed, part), "{what}");
                     }
                 }
             }

@@ -11,11 +11,7 @@ impl<'a> BitWriter<'a> {
     /// Continues after the bits that [`BitWriter::suspend`] gave back.
     pub(crate) fn new(out: &'a mut Vec<u8>, (bits, count): (u8, u8)) -> Self {
         debug_assert!(count < 8 && bits >> count == 0);
-        Self {
-            out,
-            bits: bits.into(),
-            count: count.into(),
-        }
+        Self { out, bits: bits.into(), count: count.into() }
     }
 
     /// Appends the `count` lowest bits of `value`; no bit above may be set.
@@ -25,8 +21,7 @@ impl<'a> BitWriter<'a> {
         self.bits |= u64::from(value) << self.count;
         self.count += count;
         if self.count >= 32 {
-            self.out
-                .extend_from_slice(&(self.bits as u32).to_le_bytes());
+            self.out.extend_from_slice(&(self.bits as u32).to_le_bytes());
             self.bits >>= 32;
             self.count -= 32;
         }

@@ -95,10 +95,7 @@ pub(crate) struct Lengths {
 }
 
 impl Histogram {
-    pub(crate) const EMPTY: Self = Self {
-        litlen: [0; LITLEN_INDEXES],
-        distance: [0; 32],
-    };
+    pub(crate) const EMPTY: Self = Self { litlen: [0; LITLEN_INDEXES], distance: [0; 32] };
 
     pub(crate) fn add(&mut self, other: &Self) {
         for (count, more) in self.litlen.iter_mut().zip(&other.litlen) {
@@ -126,10 +123,7 @@ impl Histogram {
 
     /// The best code lengths for these frequencies.
     pub(crate) fn code_lengths(&self) -> Lengths {
-        let mut lengths = Lengths {
-            litlen: [0; LITLEN_SYMBOLS],
-            distance: [0; DISTANCE_SYMBOLS],
-        };
+        let mut lengths = Lengths { litlen: [0; LITLEN_SYMBOLS], distance: [0; DISTANCE_SYMBOLS] };
         huffman::code_lengths(&self.symbols(), MAX_CODE_BITS, &mut lengths.litlen);
         huffman::code_lengths(self.distances(), MAX_CODE_BITS, &mut lengths.distance);
         lengths
@@ -158,17 +152,12 @@ impl Codes {
             let last = (first + (1 << slot.extra) - 1).min(MAX_MATCH);
             for length in first..=last {
                 let extra = (length - first) as u32;
-                table.litlen[256 + length] =
-                    Code::new(bits | extra << count, count + u32::from(slot.extra));
+                table.litlen[256 + length] = Code::new(bits | extra << count, count + u32::from(slot.extra));
             }
         }
         huffman::assign_codes(distance, &mut codes[..distance.len()]);
         for (symbol, entry) in table.distance[..DISTANCE_SYMBOLS].iter_mut().enumerate() {
-            *entry = DistanceCode::new(
-                codes[symbol],
-                distance[symbol],
-                DISTANCE_SLOTS[symbol].extra,
-            );
+            *entry = DistanceCode::new(codes[symbol], distance[symbol], DISTANCE_SLOTS[symbol].extra);
         }
         table
     }
@@ -188,12 +177,9 @@ pub(crate) fn write(
     let symbols = histogram.symbols();
     let distances = histogram.distances();
     let extra = extra_bits(&symbols, distances);
-    let dynamic = header.size()
-        + extra
-        + size(&symbols, &lengths.litlen)
-        + size(distances, &lengths.distance);
-    let fixed =
-        extra + size(&symbols, &FIXED_LITLEN_LENGTHS) + size(distances, &FIXED_DISTANCE_LENGTHS);
+    let dynamic =
+        header.size() + extra + size(&symbols, &lengths.litlen) + size(distances, &lengths.distance);
+    let fixed = extra + size(&symbols, &FIXED_LITLEN_LENGTHS) + size(distances, &FIXED_DISTANCE_LENGTHS);
     let stored = stored_size(bytes.len());
     if stored <= dynamic.min(fixed) {
         return write_stored(writer, bytes, last);
@@ -201,10 +187,7 @@ pub(crate) fn write(
     writer.put(last.into(), 1);
     let (codes, bits) = if fixed <= dynamic {
         writer.put(1, 2);
-        (
-            Codes::new(&FIXED_LITLEN_LENGTHS, &FIXED_DISTANCE_LENGTHS),
-            fixed,
-        )
+        (Codes::new(&FIXED_LITLEN_LENGTHS, &FIXED_DISTANCE_LENGTHS), fixed)
     } else {
         writer.put(2, 2);
         header.write(writer);
@@ -239,16 +222,11 @@ fn stored_size(len: usize) -> usize {
 
 fn size(frequencies: &[u32], lengths: &[u8]) -> usize {
     let pairs = frequencies.iter().zip(lengths);
-    pairs
-        .map(|(&frequency, &length)| frequency * u32::from(length))
-        .sum::<u32>() as usize
+    pairs.map(|(&frequency, &length)| frequency * u32::from(length)).sum::<u32>() as usize
 }
 
 fn extra_bits(symbols: &[u32; LITLEN_SYMBOLS], distances: &[u32; DISTANCE_SYMBOLS]) -> usize {
     let lengths = symbols[257..].iter().zip(&LENGTH_SLOTS);
     let distances = distances.iter().zip(&DISTANCE_SLOTS);
-    lengths
-        .chain(distances)
-        .map(|(&frequency, slot)| frequency * u32::from(slot.extra))
-        .sum::<u32>() as usize
+    lengths.chain(distances).map(|(&frequency, slot)| frequency * u32::from(slot.extra)).sum::<u32>() as usize
 }

@@ -28,18 +28,10 @@ pub(crate) struct Sizes {
 }
 
 /// For a body that is whole in memory.
-pub(crate) const WHOLE: Sizes = Sizes {
-    chunk: MAX_CHUNK,
-    block: 3 * MAX_CHUNK,
-    tokens: 16384,
-};
+pub(crate) const WHOLE: Sizes = Sizes { chunk: MAX_CHUNK, block: 3 * MAX_CHUNK, tokens: 16384 };
 
 /// For a stream: less memory, and a block of no more than the window.
-pub(crate) const STREAM: Sizes = Sizes {
-    chunk: 6144,
-    block: WINDOW,
-    tokens: 8192,
-};
+pub(crate) const STREAM: Sizes = Sizes { chunk: 6144, block: WINDOW, tokens: 8192 };
 
 /// The state of one DEFLATE stream.
 pub(crate) struct Body {
@@ -94,13 +86,7 @@ impl Body {
     }
 
     /// Compresses `data[next..end]`, at most a chunk; may leave tokens for a block to come.
-    pub(crate) fn chunk(
-        &mut self,
-        data: &[u8],
-        end: usize,
-        kernels: &Kernels,
-        writer: &mut BitWriter,
-    ) {
+    pub(crate) fn chunk(&mut self, data: &[u8], end: usize, kernels: &Kernels, writer: &mut BitWriter) {
         debug_assert!(end - self.next <= self.sizes.chunk);
         if end - self.block > self.sizes.block || self.tokens.len() > self.sizes.tokens {
             self.end_block(data, false, kernels, writer);
@@ -131,14 +117,7 @@ impl Body {
         self.tokens.truncate(before + added);
         if before > 0 && split::pays(&self.histogram, &histogram) {
             let bytes = &data[self.block..start];
-            block::write(
-                writer,
-                kernels,
-                &self.tokens[..before],
-                &self.histogram,
-                bytes,
-                false,
-            );
+            block::write(writer, kernels, &self.tokens[..before], &self.histogram, bytes, false);
             self.tokens.drain(..before);
             self.block = start;
             self.histogram = histogram;
@@ -148,13 +127,7 @@ impl Body {
     }
 
     /// Writes the block under way, if there is one or it is the last.
-    pub(crate) fn end_block(
-        &mut self,
-        data: &[u8],
-        last: bool,
-        kernels: &Kernels,
-        writer: &mut BitWriter,
-    ) {
+    pub(crate) fn end_block(&mut self, data: &[u8], last: bool, kernels: &Kernels, writer: &mut BitWriter) {
         let bytes = &data[self.block..self.next];
         if self.plan.parse == Parse::Stored && !bytes.is_empty() {
             block::write_stored(writer, bytes, last);
@@ -202,13 +175,7 @@ pub(crate) struct Chunk<'a> {
 /// Parses the bytes of `data` from `start` on, as many as there is room for tokens; returns how many tokens that makes.
 #[inline(always)]
 pub(crate) fn parse<I: Isa>(chunk: Chunk, data: &[u8], start: usize) -> usize {
-    let Chunk {
-        plan,
-        search,
-        scratch,
-        tokens,
-        histogram,
-    } = chunk;
+    let Chunk { plan, search, scratch, tokens, histogram } = chunk;
     let len = tokens.len();
     let bytes = &data[start..start + len];
     let [map, walked] = &mut scratch.maps;

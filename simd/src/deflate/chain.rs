@@ -80,14 +80,7 @@ impl Chains {
 
     /// Finds the matches of `data[start..end]`, where index 0 of the data stands at `bias` on the scale.
     #[inline(always)]
-    pub(crate) fn fill(
-        &mut self,
-        effort: Effort,
-        data: &[u8],
-        start: usize,
-        end: usize,
-        bias: usize,
-    ) {
+    pub(crate) fn fill(&mut self, effort: Effort, data: &[u8], start: usize, end: usize, bias: usize) {
         self.heads.resize(1 << BITS, 0);
         self.short_heads.resize(1 << SHORT_BITS, 0);
         self.links.resize(SCALE, 0);
@@ -109,15 +102,7 @@ impl Chains {
             let hash = (word << 8).wrapping_mul(0x9e37_79b1) >> (32 - SHORT_BITS);
             let short = std::mem::replace(&mut self.short_heads[hash as usize], here);
             if at >= covered {
-                let longest = self.find(
-                    effort,
-                    data,
-                    at,
-                    end.min(at + MAX_MATCH),
-                    here,
-                    candidate,
-                    short,
-                );
+                let longest = self.find(effort, data, at, end.min(at + MAX_MATCH), here, candidate, short);
                 if longest >= effort.nice {
                     covered = at + longest;
                 }

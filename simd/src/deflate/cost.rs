@@ -20,8 +20,8 @@ use super::search::{MAX_CHUNK, RUN};
 use super::token::Token;
 use super::{typical, walk};
 use crate::format::{
-    DISTANCE_SLOT, DISTANCE_SLOTS, DISTANCE_SYMBOLS, END_OF_BLOCK, LENGTH_SLOT, LENGTH_SLOTS,
-    MAX_CODE_BITS, MAX_MATCH, MIN_MATCH, distance_index,
+    DISTANCE_SLOT, DISTANCE_SLOTS, DISTANCE_SYMBOLS, END_OF_BLOCK, LENGTH_SLOT, LENGTH_SLOTS, MAX_CODE_BITS,
+    MAX_MATCH, MIN_MATCH, distance_index,
 };
 use crate::isa::Isa;
 use crate::raw::Unchecked;
@@ -65,12 +65,8 @@ impl Costs {
         let mut histogram = Histogram::EMPTY;
         walk::count::<I>(tokens, &mut histogram);
         let lengths = histogram.code_lengths();
-        let price =
-            |length: u8, unused: u8| u16::from(if length == 0 { unused } else { length }) * BIT;
-        Self::new(
-            |symbol| price(lengths.litlen[symbol], 12),
-            |symbol| price(lengths.distance[symbol], 10),
-        )
+        let price = |length: u8, unused: u8| u16::from(if length == 0 { unused } else { length }) * BIT;
+        Self::new(|symbol| price(lengths.litlen[symbol], 12), |symbol| price(lengths.distance[symbol], 10))
     }
 
     fn new(litlen: impl Fn(usize) -> u16, distance: impl Fn(usize) -> u16) -> Self {
@@ -109,12 +105,7 @@ impl Costs {
 
 /// Puts in place of each match what the cheapest parse takes at that position, should it come there.
 #[inline(always)]
-pub(crate) fn choose<I: Isa>(
-    map: &mut [Token],
-    bytes: &[u8],
-    costs: &Costs,
-    totals: &mut Vec<u32>,
-) {
+pub(crate) fn choose<I: Isa>(map: &mut [Token], bytes: &[u8], costs: &Costs, totals: &mut Vec<u32>) {
     let len = bytes.len();
     debug_assert!(len == map.len() && len <= MAX_CHUNK);
     // One more on both sides: for "one byte shorter than none", and for the end.
@@ -124,10 +115,7 @@ pub(crate) fn choose<I: Isa>(
     let totals = &mut totals[..len + 2];
 
     let mut next = 0;
-    let mut prices = Prices {
-        whole: [0; RUN],
-        short: [0; RUN],
-    };
+    let mut prices = Prices { whole: [0; RUN], short: [0; RUN] };
     let mut from = len;
     while from > 0 {
         let part = (from - 1) % RUN + 1;
@@ -136,9 +124,7 @@ pub(crate) fn choose<I: Isa>(
             Some(run) if part == RUN => I::price_run(run, costs, &mut prices),
             _ => price_run(&map[from..from + part], costs, &mut prices),
         }
-        let run = map[from..from + part]
-            .iter_mut()
-            .zip(&bytes[from..from + part]);
+        let run = map[from..from + part].iter_mut().zip(&bytes[from..from + part]);
         let run = run.zip(prices.whole.iter().zip(&prices.short));
         for (lane, ((slot, &byte), (whole, short))) in run.enumerate().rev() {
             let found = *slot;
@@ -146,8 +132,7 @@ pub(crate) fn choose<I: Isa>(
             let after = at + found.length();
             debug_assert!(after <= len);
             // SAFETY: a match ends in the chunk, so `after <= len`; the totals have two more.
-            let (whole, short) =
-                unsafe { (totals.at(after + 1) + whole, totals.at(after) + short) };
+            let (whole, short) = unsafe { (totals.at(after + 1) + whole, totals.at(after) + short) };
             let literal = next + costs.literal[usize::from(byte)];
             let matched = select_unpredictable(short < whole, short, whole);
             let found = select_unpredictable(short < whole, found.shortened(), found);
@@ -194,10 +179,7 @@ pub(crate) fn choose_any(
             let total = (cheapest >> LENGTH_BITS) + costs.distance[usize::from(slot)];
             if total < best {
                 best = total;
-                choice = Token::matched(
-                    (cheapest & ((1 << LENGTH_BITS) - 1)) as usize,
-                    found.distance(),
-                );
+                choice = Token::matched((cheapest & ((1 << LENGTH_BITS) - 1)) as usize, found.distance());
             }
             from = found.length() + 1;
         }

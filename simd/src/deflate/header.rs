@@ -3,8 +3,8 @@
 use super::bits::BitWriter;
 use super::huffman;
 use crate::format::{
-    DISTANCE_SYMBOLS, LITLEN_SYMBOLS, MAX_PRECODE_BITS, PRECODE_ORDER, PRECODE_SYMBOLS,
-    REPEAT_LAST, REPEAT_ZERO_LONG, REPEAT_ZERO_SHORT,
+    DISTANCE_SYMBOLS, LITLEN_SYMBOLS, MAX_PRECODE_BITS, PRECODE_ORDER, PRECODE_SYMBOLS, REPEAT_LAST,
+    REPEAT_ZERO_LONG, REPEAT_ZERO_SHORT,
 };
 
 /// The header of one block, ready to be measured and written.
@@ -131,20 +131,14 @@ impl Header {
     }
 
     fn push(&mut self, symbol: u8, extra: usize) {
-        self.items[self.item_count] = Item {
-            symbol,
-            extra: extra as u8,
-        };
+        self.items[self.item_count] = Item { symbol, extra: extra as u8 };
         self.item_count += 1;
     }
 }
 
 /// How many lengths must be sent: all up to the last that is not 0, and `least` at least.
 fn used(lengths: &[u8], least: usize) -> usize {
-    lengths
-        .iter()
-        .rposition(|&length| length != 0)
-        .map_or(least, |last| (last + 1).max(least))
+    lengths.iter().rposition(|&length| length != 0).map_or(least, |last| (last + 1).max(least))
 }
 
 fn extra_bits(symbol: u8) -> u32 {

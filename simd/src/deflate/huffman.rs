@@ -157,8 +157,7 @@ mod tests {
         // Fibonacci weights make the deepest trees.
         let mut frequencies = vec![1u32, 1];
         while frequencies.len() < 19 {
-            frequencies
-                .push(frequencies[frequencies.len() - 1] + frequencies[frequencies.len() - 2]);
+            frequencies.push(frequencies[frequencies.len() - 1] + frequencies[frequencies.len() - 2]);
         }
         let lengths = lengths_of(&frequencies, 7);
         assert_eq!(kraft(&lengths), 1.0);

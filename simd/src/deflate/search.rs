@@ -85,26 +85,14 @@ impl Search {
     ///
     /// With `EXTEND`, lengths are true up to the end of the map; without, [`PROBED`] means that or more.
     #[inline(always)]
-    pub(crate) fn fill<I: Isa, const EXTEND: bool>(
-        &mut self,
-        map: &mut [Token],
-        data: &[u8],
-        start: usize,
-    ) {
+    pub(crate) fn fill<I: Isa, const EXTEND: bool>(&mut self, map: &mut [Token], data: &[u8], start: usize) {
         let end = start + map.len();
         debug_assert!(start <= WINDOW && map.len() <= MAX_CHUNK && end <= data.len());
         self.make_room(end);
         match self.heads.as_mut_slice() {
             [first] => fill::<I, 1, EXTEND>([first], &mut self.links, map, data, start, self.bias),
             [first, second] => {
-                fill::<I, 2, EXTEND>(
-                    [first, second],
-                    &mut self.links,
-                    map,
-                    data,
-                    start,
-                    self.bias,
-                );
+                fill::<I, 2, EXTEND>([first, second], &mut self.links, map, data, start, self.bias);
             }
             [first, second, third] => {
                 let heads = [first, second, third];
@@ -118,8 +106,7 @@ impl Search {
     #[inline(always)]
     pub(crate) fn fill_chains(&mut self, effort: Effort, data: &[u8], start: usize, len: usize) {
         self.make_room(start + len);
-        self.chains
-            .fill(effort, data, start, start + len, self.bias);
+        self.chains.fill(effort, data, start, start + len, self.bias);
     }
 
     /// Moves the scale down if the position `end` would not fit it.
@@ -243,11 +230,7 @@ fn probe<I: Isa, const KEYS: usize, const EXTEND: bool>(
         if at + RUN + PROBED > end || at + RUN + PROBE_READ > data.len() {
             break;
         }
-        let links = links.map(|links| {
-            links[RUN * index..]
-                .first_chunk()
-                .expect("as long as the map")
-        });
+        let links = links.map(|links| links[RUN * index..].first_chunk().expect("as long as the map"));
         // SAFETY: as just checked.
         let deep = unsafe { I::probe_run(run, links, data, at, bias) };
         if EXTEND {

@@ -22,11 +22,7 @@ fn information(histogram: &Histogram) -> u64 {
 fn of(frequencies: &[u32]) -> u64 {
     let total: u32 = frequencies.iter().sum();
     let weighted = |count: u32| u64::from(count) * u64::from(log2(count));
-    weighted(total)
-        - frequencies
-            .iter()
-            .map(|&count| weighted(count))
-            .sum::<u64>()
+    weighted(total) - frequencies.iter().map(|&count| weighted(count)).sum::<u64>()
 }
 
 /// The binary logarithm in 2^-8, of 0 as of 1; between powers of two a parabola that errs by less than 0.01.

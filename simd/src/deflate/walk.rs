@@ -23,11 +23,7 @@ pub(crate) fn be_lazy(map: &mut [Token], bytes: &[u8]) {
     let (mut rest, mut bytes) = (map, bytes);
     while let ([this, next, ..], [byte, after @ ..]) = (&mut *rest, bytes) {
         let literal = this.length() == 0 || next.length() > this.length();
-        *this = if literal {
-            Token::literal(*byte)
-        } else {
-            *this
-        };
+        *this = if literal { Token::literal(*byte) } else { *this };
         (rest, bytes) = (&mut rest[1..], after);
     }
     if let ([last], [byte]) = (rest, bytes)
@@ -64,13 +60,8 @@ pub(crate) fn walk<I: Isa, const EXTEND: bool>(
     assert!(walked.len() == len && tokens.len() == len);
     let quarter = len / WALKS;
     let starts: [usize; WALKS] = std::array::from_fn(|walk| walk * quarter);
-    let ends: [usize; WALKS] = std::array::from_fn(|walk| {
-        if walk + 1 < WALKS {
-            starts[walk + 1]
-        } else {
-            len
-        }
-    });
+    let ends: [usize; WALKS] =
+        std::array::from_fn(|walk| if walk + 1 < WALKS { starts[walk + 1] } else { len });
     let (mut at, mut to) = (starts, starts);
     macro_rules! step {
         ($walk:expr) => {

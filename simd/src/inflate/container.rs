@@ -52,11 +52,7 @@ impl Header {
             Format::Zlib => Field::Method,
             Format::Gzip => Field::Fixed { at: 0, last: 0 },
         };
-        Self {
-            field,
-            flags: 0,
-            crc: 0,
-        }
+        Self { field, flags: 0, crc: 0 }
     }
 
     /// Reads on; returns whether the header is complete.
@@ -93,14 +89,7 @@ impl Header {
                     3 => self.flags = byte,
                     _ => {}
                 }
-                if at == 9 {
-                    self.optional(HAS_EXTRA)
-                } else {
-                    Field::Fixed {
-                        at: at + 1,
-                        last: byte,
-                    }
-                }
+                if at == 9 { self.optional(HAS_EXTRA) } else { Field::Fixed { at: at + 1, last: byte } }
             }
             Field::ExtraLow => Field::ExtraHigh { low: byte },
             Field::ExtraHigh { low } => self.extra(u16::from_le_bytes([low, byte])),
@@ -108,9 +97,7 @@ impl Header {
             Field::Name if byte == 0 => self.optional(HAS_COMMENT),
             Field::Comment if byte == 0 => self.optional(HAS_CRC),
             Field::CrcLow => Field::CrcHigh { low: byte },
-            Field::CrcHigh { low } if u16::from_le_bytes([low, byte]) == self.crc as u16 => {
-                Field::Done
-            }
+            Field::CrcHigh { low } if u16::from_le_bytes([low, byte]) == self.crc as u16 => Field::Done,
             Field::CrcHigh { .. } => return Err(ErrorKind::HeaderChecksum),
             Field::Name | Field::Comment | Field::Done => self.field,
         })
@@ -133,11 +120,7 @@ impl Header {
     }
 
     fn extra(&self, left: u16) -> Field {
-        if left > 0 {
-            Field::Extra { left }
-        } else {
-            self.optional(HAS_NAME)
-        }
+        if left > 0 { Field::Extra { left } } else { self.optional(HAS_NAME) }
     }
 }
 

@@ -41,10 +41,7 @@ pub(crate) fn run<I: Isa>(
     input: &mut Input,
     output: &mut Output,
 ) -> Result<(), ErrorKind> {
-    let Bits {
-        mut buffer,
-        mut count,
-    } = inflate.bits;
+    let Bits { mut buffer, mut count } = inflate.bits;
     buffer &= (1 << count) - 1;
     let (bytes, mut taken) = (input.bytes, input.taken);
     let out = &mut *output.bytes;

@@ -133,12 +133,7 @@ impl Inflate {
         }
     }
 
-    fn step(
-        &mut self,
-        kernels: &Kernels,
-        input: &mut Input,
-        output: &mut Output,
-    ) -> Result<(), Halt> {
+    fn step(&mut self, kernels: &Kernels, input: &mut Input, output: &mut Output) -> Result<(), Halt> {
         match self.state {
             State::Block => self.block(input)?,
             State::StoredLength => {
@@ -148,9 +143,7 @@ impl Inflate {
                     return Err(ErrorKind::StoredLength.into());
                 }
                 self.bits.give_back(input);
-                self.state = State::Stored {
-                    left: length as usize,
-                };
+                self.state = State::Stored { left: length as usize };
             }
             State::Stored { left } => self.stored(left, input, output)?,
             State::Counts => {
@@ -246,12 +239,7 @@ impl Inflate {
         Ok(())
     }
 
-    fn code_lengths(
-        &mut self,
-        counts: Counts,
-        mut have: usize,
-        input: &mut Input,
-    ) -> Result<(), Halt> {
+    fn code_lengths(&mut self, counts: Counts, mut have: usize, input: &mut Input) -> Result<(), Halt> {
         let total = counts.litlen + counts.distance;
         while have < total {
             if self.bits.count < 14 {
@@ -302,18 +290,9 @@ impl Inflate {
         if self.fixed {
             return;
         }
-        let litlen = self
-            .tables
-            .litlen
-            .build(&FIXED_LITLEN_LENGTHS, &LITLEN, false);
-        let distance = self
-            .tables
-            .distance
-            .build(&FIXED_DISTANCE_LENGTHS, &DISTANCE, false);
-        debug_assert!(
-            litlen.is_ok() && distance.is_ok(),
-            "the fixed codes are complete"
-        );
+        let litlen = self.tables.litlen.build(&FIXED_LITLEN_LENGTHS, &LITLEN, false);
+        let distance = self.tables.distance.build(&FIXED_DISTANCE_LENGTHS, &DISTANCE, false);
+        debug_assert!(litlen.is_ok() && distance.is_ok(), "the fixed codes are complete");
         self.fixed = true;
     }
 

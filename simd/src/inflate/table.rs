@@ -93,9 +93,7 @@ pub(crate) struct BadCode;
 
 impl<const BITS: usize, const SIZE: usize> Table<BITS, SIZE> {
     pub(crate) const fn new() -> Self {
-        Self {
-            entries: [Entry(0); SIZE],
-        }
+        Self { entries: [Entry(0); SIZE] }
     }
 
     /// The entry for the next bits, of which more may be set than there are.
@@ -129,9 +127,7 @@ impl<const BITS: usize, const SIZE: usize> Table<BITS, SIZE> {
         counts[0] = 0;
         let mut space = 1usize << MAX_CODE_BITS;
         for (length, count) in counts.iter().enumerate() {
-            space = space
-                .checked_sub(count << (MAX_CODE_BITS - length))
-                .ok_or(BadCode)?;
+            space = space.checked_sub(count << (MAX_CODE_BITS - length)).ok_or(BadCode)?;
         }
         if space > 0 {
             return self.build_incomplete(lengths, symbols, counts, may_be_single);
@@ -144,19 +140,13 @@ impl<const BITS: usize, const SIZE: usize> Table<BITS, SIZE> {
             offsets[length + 1] = offsets[length] + counts[length];
         }
         let used = offsets[MAX_CODE_BITS + 1];
-        for (symbol, &length) in lengths
-            .iter()
-            .enumerate()
-            .filter(|(_, length)| **length > 0)
-        {
+        for (symbol, &length) in lengths.iter().enumerate().filter(|(_, length)| **length > 0) {
             let place = &mut offsets[usize::from(length)];
             sorted[*place] = symbol as u16;
             *place += 1;
         }
 
-        let mut sorted = sorted[..used]
-            .iter()
-            .map(|&symbol| symbols[usize::from(symbol)]);
+        let mut sorted = sorted[..used].iter().map(|&symbol| symbols[usize::from(symbol)]);
         // Codes count up from their first bit, so reversed ones count down from the highest. What is filled already is
         // a table for codes of one bit less; a second copy makes it one for the next length.
         let mut code = 0usize;
@@ -209,10 +199,7 @@ impl<const BITS: usize, const SIZE: usize> Table<BITS, SIZE> {
         }
         self.fill(Entry::invalid());
         if single {
-            let symbol = lengths
-                .iter()
-                .position(|&length| length == 1)
-                .unwrap_or_default();
+            let symbol = lengths.iter().position(|&length| length == 1).unwrap_or_default();
             let places = self.entries[..1 << BITS].iter_mut().step_by(2);
             places.for_each(|place| *place = symbols[symbol].with_code(1));
         }

@@ -150,12 +150,7 @@ fn crc32(seed: u32, data: &[u8]) -> u32 {
         _mm512_ternarylogic_epi64::<0x96>(low, high, next)
     };
     let seeded = _mm512_zextsi128_si512(_mm_cvtsi32_si128(!seed as i32));
-    let mut sums = [
-        _mm512_xor_si512(load(first), seeded),
-        load(second),
-        load(third),
-        load(fourth),
-    ];
+    let mut sums = [_mm512_xor_si512(load(first), seeded), load(second), load(third), load(fourth)];
     let by = const { fold::fold_by(4 * 512) };
     let by = _mm512_broadcast_i32x4(_mm_set_epi64x(by[1] as i64, by[0] as i64));
     let (quads, blocks) = blocks.as_chunks::<4>();
@@ -267,10 +262,7 @@ unsafe fn extend_run(
         let same = _mm512_set1_epi32(reach.distance as i32);
         let same = _mm512_mask_cmpeq_epi32_mask(deep, distance, same);
         let covered = _mm512_mask_cmpgt_epi32_mask(same, left(reach.until), _mm512_setzero_si512());
-        (
-            _mm512_mask_mov_epi32(length, covered, left(reach.until)),
-            deep & !covered,
-        )
+        (_mm512_mask_mov_epi32(length, covered, left(reach.until)), deep & !covered)
     };
     if reach.until > at {
         (length, deep) = cover(deep, reach, length);
@@ -327,11 +319,7 @@ unsafe fn equal_bytes(bytes: __m512i, base: *const u8, valid: u16, index: __m512
         _mm512_popcnt_epi64(_mm512_andnot_si512(differ, below))
     };
     let low = half(&LONGS[0], valid as u8, _mm512_castsi512_si256(index));
-    let high = half(
-        &LONGS[1],
-        (valid >> 8) as u8,
-        _mm512_extracti64x4_epi64::<1>(index),
-    );
+    let high = half(&LONGS[1], (valid >> 8) as u8, _mm512_extracti64x4_epi64::<1>(index));
     _mm512_srli_epi32::<3>(_mm512_permutex2var_epi32(low, load(&EVEN), high))
 }
 
@@ -339,10 +327,7 @@ unsafe fn equal_bytes(bytes: __m512i, base: *const u8, valid: u16, index: __m512
 #[target_feature(enable = "avx512f,avx512bw")]
 #[inline]
 fn long_match(data: &[u8], at: usize, distance: usize, end: usize) -> usize {
-    let (mut one, mut two) = (
-        data[at - distance..].as_chunks().0,
-        data[at..].as_chunks().0,
-    );
+    let (mut one, mut two) = (data[at - distance..].as_chunks().0, data[at..].as_chunks().0);
     let mut equal = 0;
     while let ([first, one_rest @ ..], [second, two_rest @ ..]) = (one, two) {
         let unequal = _mm512_cmpneq_epi8_mask(load(first), load(second));
@@ -364,15 +349,9 @@ fn symbols_run(run: &[Token; RUN], symbols: &mut Symbols) {
     let (length, distance) = split(run);
     let literal = _mm512_cmpeq_epi32_mask(length, _mm512_set1_epi32(1));
     let index = _mm512_add_epi32(length, _mm512_set1_epi32(256));
-    store(
-        &mut symbols.litlen,
-        _mm512_mask_mov_epi32(index, literal, distance),
-    );
+    store(&mut symbols.litlen, _mm512_mask_mov_epi32(index, literal, distance));
     let none = _mm512_set1_epi32(NO_DISTANCE as i32);
-    store(
-        &mut symbols.slot,
-        _mm512_mask_mov_epi32(distance_slot(distance), literal, none),
-    );
+    store(&mut symbols.slot, _mm512_mask_mov_epi32(distance_slot(distance), literal, none));
 }
 
 #[target_feature(enable = "avx512f,avx512cd")]
@@ -388,11 +367,7 @@ fn code_run(run: &[Token; RUN], codes: &Codes, coded: &mut Coded) {
     let near_count = _mm512_srli_epi32::<24>(near);
     let near = _mm512_and_si512(near, _mm512_set1_epi32(0xff_ffff));
 
-    let slot = _mm512_mask_mov_epi32(
-        distance_slot(distance),
-        literal,
-        _mm512_set1_epi32(NO_DISTANCE as i32),
-    );
+    let slot = _mm512_mask_mov_epi32(distance_slot(distance), literal, _mm512_set1_epi32(NO_DISTANCE as i32));
     let far = lookup(DistanceCode::words(&codes.distance), slot);
     let extra_count = _mm512_srli_epi32::<24>(far);
     let far_count = _mm512_and_si512(_mm512_srli_epi32::<16>(far), _mm512_set1_epi32(0xff));
@@ -408,11 +383,8 @@ fn code_run(run: &[Token; RUN], codes: &Codes, coded: &mut Coded) {
         let far = _mm512_sllv_epi64(_mm512_cvtepu32_epi64(far), _mm512_cvtepu32_epi64(shift));
         _mm512_or_si512(_mm512_cvtepu32_epi64(near), far)
     };
-    let low = join(
-        _mm512_castsi512_si256(near),
-        _mm512_castsi512_si256(far),
-        _mm512_castsi512_si256(near_count),
-    );
+    let low =
+        join(_mm512_castsi512_si256(near), _mm512_castsi512_si256(far), _mm512_castsi512_si256(near_count));
     let high = join(
         _mm512_extracti64x4_epi64::<1>(near),
         _mm512_extracti64x4_epi64::<1>(far),
@@ -431,10 +403,7 @@ fn code_run(run: &[Token; RUN], codes: &Codes, coded: &mut Coded) {
 fn split(run: &[Token; RUN]) -> (__m512i, __m512i) {
     // SAFETY: the run has the 64 bytes.
     let tokens = unsafe { _mm512_loadu_si512(run.as_ptr().cast()) };
-    (
-        _mm512_srli_epi32::<16>(tokens),
-        _mm512_and_si512(tokens, _mm512_set1_epi32(0xffff)),
-    )
+    (_mm512_srli_epi32::<16>(tokens), _mm512_and_si512(tokens, _mm512_set1_epi32(0xffff)))
 }
 
 /// Two slots for each power of two: the power, and the bit after the highest. The first four are their own.
@@ -445,15 +414,8 @@ fn distance_slot(distance: __m512i) -> __m512i {
     let below = _mm512_sub_epi32(distance, one);
     let power = _mm512_sub_epi32(_mm512_set1_epi32(31), _mm512_lzcnt_epi32(below));
     let shift = _mm512_sub_epi32(power, one);
-    let slot = _mm512_add_epi32(
-        _mm512_add_epi32(shift, shift),
-        _mm512_srlv_epi32(below, shift),
-    );
-    _mm512_mask_mov_epi32(
-        slot,
-        _mm512_cmplt_epu32_mask(below, _mm512_set1_epi32(2)),
-        below,
-    )
+    let slot = _mm512_add_epi32(_mm512_add_epi32(shift, shift), _mm512_srlv_epi32(below, shift));
+    _mm512_mask_mov_epi32(slot, _mm512_cmplt_epu32_mask(below, _mm512_set1_epi32(2)), below)
 }
 
 #[target_feature(enable = "avx512f,avx512cd")]
@@ -467,10 +429,7 @@ fn price_run(run: &[Token; RUN], costs: &Costs, prices: &mut Prices) {
         let above = _mm512_sub_epi32(length, _mm512_set1_epi32(MIN_MATCH as i32));
         let power = _mm512_sub_epi32(_mm512_set1_epi32(31), _mm512_lzcnt_epi32(above));
         let shift = _mm512_sub_epi32(power, _mm512_set1_epi32(2));
-        let slot = _mm512_add_epi32(
-            _mm512_slli_epi32::<2>(shift),
-            _mm512_srlv_epi32(above, shift),
-        );
+        let slot = _mm512_add_epi32(_mm512_slli_epi32::<2>(shift), _mm512_srlv_epi32(above, shift));
         let own = _mm512_cmplt_epu32_mask(above, _mm512_set1_epi32(4));
         let slot = _mm512_mask_mov_epi32(slot, own, above);
         let longest = _mm512_cmpeq_epi32_mask(length, _mm512_set1_epi32(MAX_MATCH as i32));

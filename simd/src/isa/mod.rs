@@ -200,12 +200,7 @@ static LIST: &[Kernels] = &[
         "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vpopcntdq,avx512cd,vpclmulqdq,pclmulqdq,avx2,bmi1,bmi2,lzcnt,popcnt"
     ),
     #[cfg(target_arch = "x86_64")]
-    kernels!(
-        "avx2",
-        x86::Avx2,
-        x86::has_avx2,
-        "avx2,bmi1,bmi2,lzcnt,popcnt,pclmulqdq"
-    ),
+    kernels!("avx2", x86::Avx2, x86::has_avx2, "avx2,bmi1,bmi2,lzcnt,popcnt,pclmulqdq"),
     #[cfg(target_arch = "aarch64")]
     kernels!("neon", neon::Neon, neon::available, "neon,aes"),
     kernels!("scalar", Scalar, || true),
@@ -258,13 +253,7 @@ impl Kernels {
         (self.parse)(chunk, data, start)
     }
 
-    pub(crate) fn emit(
-        &self,
-        tokens: &[Token],
-        codes: &Codes,
-        size: usize,
-        writer: &mut BitWriter,
-    ) {
+    pub(crate) fn emit(&self, tokens: &[Token], codes: &Codes, size: usize, writer: &mut BitWriter) {
         (self.emit)(tokens, codes, size, writer);
     }
 

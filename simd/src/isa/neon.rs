@@ -9,8 +9,7 @@ use core::arch::aarch64::*;
 pub(super) struct Neon;
 
 pub(super) fn available() -> bool {
-    std::arch::is_aarch64_feature_detected!("neon")
-        && std::arch::is_aarch64_feature_detected!("aes")
+    std::arch::is_aarch64_feature_detected!("neon") && std::arch::is_aarch64_feature_detected!("aes")
 }
 
 impl Isa for Neon {

@@ -24,11 +24,6 @@ impl Handle {
         Self { key, variant: Arc::downgrade(variant), uses: AtomicU32::new(0) }
     }
 
-    /// What the handle leads to.
-    pub fn key(&self) -> &Key {
-        &self.key
-    }
-
     /// The variant, unless `store` has evicted it.
     ///
     /// Once in a while this visits the store, so that it sees that the variant is in use and keeps it.

@@ -38,7 +38,7 @@ fn what_has_not_changed_keeps_all_that_was_prepared() {
         assert!(Arc::ptr_eq(&before, &after), "{path}");
         assert_eq!(after.prepared.get(), Some(&7), "{path}");
     }
-    assert!(file(files.lookup("/long", fixture.now)).identity.as_ref().unwrap().file_body().is_some());
+    assert!(file(files.lookup("/long", fixture.now)).identity.as_ref().unwrap().content().is_none());
     fs::remove_file(fixture.path("short.gz")).unwrap();
     assert_eq!(file(files.lookup("/short", fixture.later())).prepared.get(), None);
 }
@@ -152,7 +152,7 @@ fn a_cache_of_no_entries_finds_everything_anew() {
     fixture.write("file", "text");
     let files = fixture.files();
     let first = file(files.lookup("/file", fixture.now));
-    assert!(first.identity.as_ref().unwrap().file_body().is_some());
+    assert!(first.identity.as_ref().unwrap().content().is_none());
     assert!(!Arc::ptr_eq(&first, &file(files.lookup("/file", fixture.now))));
 }
 

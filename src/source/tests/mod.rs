@@ -11,14 +11,14 @@ use std::time::Instant;
 
 use super::testing::write_old;
 use super::{Files, Found, LookupError, Resource};
-use crate::config::{FileCache, Sidecars, Site};
+use crate::config::{CodingSettings, FileCache, Site};
 
 /// A site in a temporary folder, and a clock that is moved by hand.
 struct Fixture {
     folder: tempfile::TempDir,
     site: Site,
     cache: FileCache,
-    sidecars: Sidecars,
+    coding: CodingSettings,
     now: Instant,
 }
 
@@ -27,7 +27,8 @@ impl Fixture {
         let folder = tempfile::tempdir().unwrap();
         let site = Site { root: folder.path().join("www"), ..Site::default() };
         fs::create_dir(&site.root).unwrap();
-        Self { folder, site, cache: FileCache::default(), sidecars: Sidecars::Fresh, now: Instant::now() }
+        let (cache, coding) = (FileCache::default(), CodingSettings::default());
+        Self { folder, site, cache, coding, now: Instant::now() }
     }
 
     fn path(&self, name: impl AsRef<Path>) -> PathBuf {
@@ -41,7 +42,7 @@ impl Fixture {
     }
 
     fn files(&self) -> Files<u32> {
-        Files::new(&self.site, &self.cache, self.sidecars, 1).unwrap()
+        Files::new(&self.site, &self.cache, &self.coding, 1).unwrap()
     }
 
     fn later(&mut self) -> Instant {

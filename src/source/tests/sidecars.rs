@@ -4,6 +4,7 @@ use std::os::unix::fs::symlink;
 use std::time::Duration;
 
 use super::*;
+use crate::config::Sidecars;
 use crate::encode::Coding;
 use crate::source::testing::set_age;
 
@@ -24,7 +25,7 @@ fn sidecars_are_found_with_their_original() {
         fixture.write(name, bytes);
     }
     let resource = file(fixture.files().lookup("/page.html", fixture.now));
-    assert!(!resource.is_sidecar_only());
+    assert!(resource.identity.is_some());
     for (coding, bytes) in [(Coding::Gzip, GZIP), (Coding::Brotli, BROTLI), (Coding::Zstd, ZSTD)] {
         assert_eq!(resource.sidecar(coding).unwrap().content().unwrap(), bytes, "{coding:?}");
     }
@@ -40,9 +41,26 @@ fn a_sidecar_alone_is_a_resource_without_original() {
     fixture.write("folder/index.html.br", BROTLI);
     let files = fixture.files();
     let resource = file(files.lookup("/page.html", fixture.now));
-    assert!(resource.is_sidecar_only() && resource.sidecar(Coding::Gzip).is_some());
+    assert!(resource.identity.is_none() && resource.sidecar(Coding::Gzip).is_some());
     assert_eq!(resource.name, Path::new("page.html"));
     assert!(file(files.lookup("/folder/", fixture.now)).sidecar(Coding::Brotli).is_some());
+}
+
+#[test]
+fn a_sidecar_alone_in_a_coding_that_is_not_offered_is_nothing() {
+    let mut fixture = Fixture::new();
+    fixture.write("page.html", "page");
+    for name in ["page.html.br", "script.js.br", "folder/index.html.br"] {
+        fixture.write(name, BROTLI);
+    }
+    fixture.coding.offered = vec![Coding::Gzip];
+    let files = fixture.files();
+    for path in ["/script.js", "/folder/index.html"] {
+        assert_eq!(files.lookup(path, fixture.now).unwrap_err(), LookupError::Missing, "{path}");
+    }
+    assert!(files.lookup("/folder/", fixture.now).is_err());
+    assert!(file(files.lookup("/page.html", fixture.now)).sidecar(Coding::Brotli).is_none());
+    assert!(file(files.lookup("/script.js.br", fixture.now)).identity.is_some());
 }
 
 #[test]
@@ -58,9 +76,9 @@ fn stale_and_false_sidecars_are_not_used() {
         [Coding::Zstd, Coding::Brotli, Coding::Gzip].map(|coding| resource.sidecar(coding).is_some())
     };
     assert_eq!(sidecars(&fixture), [false, false, false]);
-    fixture.sidecars = Sidecars::Always;
+    fixture.coding.sidecars = Sidecars::Always;
     assert_eq!(sidecars(&fixture), [false, false, true]);
-    fixture.sidecars = Sidecars::Off;
+    fixture.coding.sidecars = Sidecars::Off;
     assert_eq!(sidecars(&fixture), [false, false, false]);
     fs::remove_file(fixture.path("page")).unwrap();
     assert_eq!(fixture.files().lookup("/page", fixture.now).unwrap_err(), LookupError::Missing);
