@@ -343,7 +343,8 @@ impl AsyncWrite for Socket {
 
     /// Half-closes only where the connection is going to linger; else the close that follows says the same in one call.
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        if !self.must_linger() {
+        // A client whose target was too long is still to be told so.
+        if self.refuses_target() || !self.must_linger() {
             return Poll::Ready(Ok(()));
         }
         Pin::new(&mut self.stream).poll_shutdown(cx)

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::common::{Server, Site, patience, request, text};
+use crate::common::{Server, Site, noise, patience, request, text};
 
 fn serve(flags: &[&str]) -> (Site, Server) {
     let site = Site::new().with("page.html", text(5000)).with("smuggled.html", "smuggled");
@@ -207,6 +207,26 @@ fn a_target_beyond_the_limit_is_414() {
         .get(&format!("/{}", "a/".repeat(3000)), &[])
         .rule("6 KB of target are within the limit")
         .status(404);
+}
+
+#[test]
+fn a_414_waits_for_the_responses_before_it() {
+    let (site, server) = serve(&["--max-head", "8192"]);
+    let big = noise(3 << 20);
+    site.write("big.bin", &big);
+    let long = request("GET", &format!("/{}", "a".repeat(5000)), &[]);
+    for (target, body) in [("/page.html", text(5000)), ("/big.bin", big)] {
+        let mut conn = server.connect();
+        conn.send([request("GET", target, &[]), long.clone()].concat());
+        // So that a long response is still on its way when the target is refused.
+        std::thread::sleep(Duration::from_millis(100));
+        let reply = conn.read_reply("GET").rule("the response before a 414 is whole");
+        reply.status(200).that(reply.body == body, "other bytes than the file's");
+        let reply = conn.read_reply("GET").rule("a target longer than half of --max-head, behind a request");
+        reply.status(414).has("connection", "close");
+        conn.closed_within(patience(), "a 414 ends the connection");
+    }
+    server.still_serves("/page.html", "a long target behind a request");
 }
 
 #[test]

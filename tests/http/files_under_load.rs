@@ -115,6 +115,25 @@ fn changes_are_seen_within_the_validity_of_the_cache() {
 }
 
 #[test]
+fn a_file_rewritten_under_its_old_date_is_coded_anew() {
+    let old = text(5000);
+    let new: Vec<u8> = old.iter().rev().copied().collect();
+    let site = Site::new().with("page.html", &old);
+    let server = Server::start(&site, &["--cache-validity", "100ms"]);
+    let accept = "Accept-Encoding: gzip";
+    for _ in 0..2 {
+        let reply = server.get("/page.html", &[accept]).rule("coded once, then from the store");
+        reply.status(200).coded("gzip").decodes_to(&old);
+    }
+    // In place, so that the file keeps its number; of the same length; and with the date of every file here.
+    site.write("page.html", &new);
+    std::thread::sleep(Duration::from_millis(300));
+    let reply = server.get("/page.html", &[accept]).rule("the store never serves stale bytes");
+    reply.status(200).coded("gzip").decodes_to(&new);
+    server.get("/page.html", &[]).rule("nor does the cache of files").status(200).body(&new);
+}
+
+#[test]
 fn a_client_that_leaves_stops_the_work() {
     let site = Site::new().with("next.txt", "next");
     site.sparse("big.txt", 4 << 30);

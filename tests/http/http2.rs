@@ -7,6 +7,8 @@ use bytes::Bytes;
 use h2::client::SendRequest;
 use http::{HeaderMap, Method, Request, StatusCode};
 use tokio::net::TcpStream;
+use tokio::task::JoinHandle;
+use tokio::time::{sleep, timeout};
 
 use crate::common::{Server, Site, decode, noise, patience, text};
 
@@ -31,15 +33,22 @@ fn run(client: impl Future<Output = ()>) {
 }
 
 async fn connect(server: &Server) -> SendRequest<Bytes> {
+    connect_with_window(server, 65_535).await.0
+}
+
+/// Connects with a window of that many bytes for each stream; the task that drives the connection and answers PING ends with it.
+async fn connect_with_window(server: &Server, window: u32) -> (SendRequest<Bytes>, JoinHandle<()>) {
     let stream = TcpStream::connect(server.address()).await.expect("the server accepts connections");
     let (client, connection) = h2::client::Builder::new()
         // Until the server's settings come, no more than the fewest that it may be expected to take.
         .initial_max_send_streams(100)
+        .initial_window_size(window)
         .handshake(stream)
         .await
         .expect("HTTP/2 by prior knowledge");
-    tokio::spawn(connection);
-    client
+    // How it ended is the server's choice: GOAWAY, or the socket closed.
+    let task = tokio::spawn(async { drop(connection.await) });
+    (client, task)
 }
 
 /// A request to `target` with fields.
@@ -183,6 +192,58 @@ fn the_number_of_streams_is_bounded() {
         ask(&mut client, request(&server, Method::GET, "/page.html", &[])).await.expect("a response");
         let most = client.current_max_send_streams();
         assert!((1..=1000).contains(&most), "SETTINGS_MAX_CONCURRENT_STREAMS is {most}");
+    });
+}
+
+#[test]
+fn an_idle_connection_is_closed_though_it_answers_ping() {
+    let (_site, server) = serve(&["--keepalive-timeout", "1s", "--stall-timeout", "500ms"]);
+    run(async {
+        let (mut client, task) = connect_with_window(&server, 65_535).await;
+        for _ in 0..4 {
+            let get = request(&server, Method::GET, "/page.html", &[]);
+            let (status, _, _) = ask(&mut client, get).await.expect("a connection in use goes on");
+            assert_eq!(status, 200);
+            sleep(Duration::from_millis(400)).await;
+        }
+        timeout(Duration::from_secs(4), task)
+            .await
+            .expect("PING keeps no idle connection")
+            .expect("no panic");
+    });
+}
+
+#[test]
+fn a_reader_that_never_opens_its_window_is_cut_though_it_answers_ping() {
+    for window in [0, 1000] {
+        let (_site, server) = serve(&["--stall-timeout", "1s"]);
+        run(async {
+            let (client, task) = connect_with_window(&server, window).await;
+            let mut client = client.ready().await.expect("ready");
+            let get = request(&server, Method::GET, "/huge.bin", &[]);
+            let (response, _) = client.send_request(get, true).expect("a stream");
+            let stalled = response.await.expect("a head, which needs no window");
+            let ended = timeout(Duration::from_secs(5), task).await;
+            ended.unwrap_or_else(|_| panic!("a window of {window} bytes is never opened")).expect("no panic");
+            drop(stalled);
+        });
+        server.still_serves("/page.html", "a reader that never opens its window");
+    }
+}
+
+#[test]
+fn a_reader_that_opens_its_window_slowly_is_served() {
+    let (_site, server) = serve(&["--stall-timeout", "1s"]);
+    run(async {
+        let mut client = connect(&server).await.ready().await.expect("ready");
+        let get = request(&server, Method::GET, "/huge.bin", &[]);
+        let (response, _) = client.send_request(get, true).expect("a stream");
+        let mut body = response.await.expect("a response").into_body();
+        for _ in 0..12 {
+            let data = body.data().await.expect("more of the body").expect("a reader that goes on is served");
+            body.flow_control().release_capacity(data.len()).expect("capacity");
+            sleep(Duration::from_millis(250)).await;
+        }
     });
 }
 

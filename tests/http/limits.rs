@@ -35,6 +35,40 @@ fn a_client_that_sends_nothing_is_cut_after_the_head_timeout() {
 }
 
 #[test]
+fn a_late_head_is_told_408() {
+    let (_site, server) = serve(&["--head-timeout", "1s"]);
+    let late = |conn: &mut Conn, rule: &str| {
+        conn.send("GET /page.html HTTP/1.1\r\nHost: a\r\n");
+        let start = Instant::now();
+        let reply = conn.read_reply("GET").rule(rule);
+        reply.status(408).has("connection", "close");
+        let waited = start.elapsed();
+        reply.that(waited > Duration::from_millis(800) && waited < Duration::from_secs(4), "not in time");
+        conn.closed_within(patience(), "a 408 ends the connection");
+    };
+    late(&mut server.connect(), "RFC 9110 §15.5.9: half a head, and no more of it in time");
+    let mut conn = server.connect();
+    conn.ask("GET", "/page.html", &[]).status(200);
+    late(&mut conn, "RFC 9110 §15.5.9: half a head behind a request");
+}
+
+#[test]
+fn empty_lines_do_not_stand_for_a_head() {
+    let (_site, server) = serve(&["--head-timeout", "1s"]);
+    let mut conn = server.connect();
+    let start = Instant::now();
+    conn.patience(Duration::from_millis(300));
+    while conn.try_send("\r\n").is_ok() {
+        let (_, ended) = conn.read_to_end();
+        if ended {
+            break;
+        }
+        assert!(start.elapsed() < Duration::from_secs(4), "empty lines hold a connection open");
+    }
+    server.still_serves("/page.html", "empty lines");
+}
+
+#[test]
 fn an_idle_connection_is_closed_after_the_keepalive_timeout() {
     let (_site, server) = serve(&["--keepalive-timeout", "1s"]);
     let mut conn = server.connect();
@@ -140,6 +174,26 @@ fn connections_of_one_address_are_bounded() {
     assert!(served(&mut other), "another address is served");
     held.pop();
     eventually("a connection that ended makes room", patience(), || served(&mut server.connect()));
+}
+
+#[test]
+fn a_connection_too_many_is_told_503() {
+    let (_site, server) = serve(&["--max-connections-per-address", "1"]);
+    let mut held = server.connect();
+    assert!(served(&mut held), "a connection within --max-connections-per-address is served");
+    let told = |conn: &mut Conn, rule: &str| {
+        let reply = conn.read_reply("GET").rule(rule);
+        reply.status(503).has("connection", "close");
+        reply.that(reply.field("retry-after").parse::<u32>().is_ok(), "Retry-After is no number of seconds");
+        conn.closed_within(patience(), "a 503 ends the connection");
+    };
+    told(&mut server.connect(), "RFC 9110 §15.6.4: one connection too many, and its client waits");
+    for _ in 0..20 {
+        let mut conn = server.connect();
+        let _ = conn.try_send(request("GET", "/page.html", &[]));
+        told(&mut conn, "RFC 9110 §15.6.4: one connection too many, and its client asks at once");
+    }
+    assert!(served(&mut held), "the connection within the limit goes on");
 }
 
 #[test]

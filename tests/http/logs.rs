@@ -2,11 +2,12 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 
 use rustix::process::Signal;
 
-use crate::common::{Conn, Server, Site, eventually, patience, runner, spawn, text};
+use crate::common::{Conn, Server, Site, eventually, patience, request, runner, spawn, text};
 
 fn site() -> Site {
     Site::new().with("page.html", text(5000))
@@ -73,7 +74,7 @@ fn the_log_goes_to_standard_output() {
     BufReader::new(child.stderr.take().expect("a pipe")).read_line(&mut ready).expect("a line");
     let address =
         ready.split("http://").nth(1).and_then(|rest| rest.split([' ', '/', ')']).next()).expect(&ready);
-    let stream = std::net::TcpStream::connect(address).expect("it listens");
+    let stream = TcpStream::connect(address).expect("it listens");
     Conn::new(stream).ask("GET", "/page.html", &[]).status(200);
     let mut line = String::new();
     BufReader::new(child.stdout.take().expect("a pipe")).read_line(&mut line).expect("a line");
@@ -118,14 +119,58 @@ fn counters_are_served_on_an_address_of_their_own() {
         "laneflate_responses_total{coding=\"gzip\"} 3",
         "laneflate_plain_bytes_total{coding=\"gzip\"} 15000",
     ];
-    let scrape = || {
-        let stream = std::net::TcpStream::connect(metrics).expect("it listens");
-        let reply = Conn::new(stream).ask("GET", "/metrics", &[]);
-        reply.status(200).that(reply.field("content-type").starts_with("text/plain"), "not Prometheus text");
-        String::from_utf8(reply.body).expect("UTF-8")
-    };
-    eventually(&format!("{expected:?} in\n{}", scrape()), patience(), || {
-        let page = scrape();
+    eventually(&format!("{expected:?} in\n{}", scrape(metrics)), patience(), || {
+        let page = scrape(metrics);
         expected.iter().all(|line| page.lines().any(|found| found == *line))
     });
+}
+
+/// The page of counters.
+#[track_caller]
+fn scrape(metrics: SocketAddr) -> String {
+    let stream = TcpStream::connect(metrics).expect("it listens");
+    let reply = Conn::new(stream).ask("GET", "/metrics", &[]);
+    reply.status(200).that(reply.field("content-type").starts_with("text/plain"), "not Prometheus text");
+    String::from_utf8(reply.body).expect("UTF-8")
+}
+
+/// The bytes counted for bodies of a coding: as they were before it, and as they were sent.
+#[track_caller]
+fn bytes_counted(metrics: SocketAddr, coding: &str) -> (u64, u64) {
+    let page = scrape(metrics);
+    let value = |name: &str| {
+        let start = format!("laneflate_{name}_bytes_total{{coding=\"{coding}\"}} ");
+        let value = page.lines().find_map(|line| line.strip_prefix(&start));
+        value.and_then(|value| value.parse().ok()).unwrap_or_else(|| panic!("no {start}in\n{page}"))
+    };
+    (value("plain"), value("sent"))
+}
+
+#[test]
+fn only_bodies_sent_whole_are_counted() {
+    let site = site();
+    site.sparse("big.bin", 256 << 20);
+    let server = Server::start(&site, &["--metrics", "127.0.0.1:0"]);
+    let [_, metrics] = *server.addresses() else { panic!("{:?}", server.addresses()) };
+    let mut conn = server.connect();
+    let fields = ["Accept-Encoding: gzip"];
+    let tag = conn.ask("HEAD", "/page.html", &fields).field("etag").to_owned();
+    conn.ask("GET", "/page.html", &[fields[0], &format!("If-None-Match: {tag}")]).status(304);
+    // One connection, so that what came before is counted when this is.
+    let body = conn.ask("GET", "/page.html", &fields).rule("a coded body").coded("gzip").body.clone();
+    let sent = || bytes_counted(metrics, "gzip");
+    eventually("the body of the GET is counted", patience(), || sent().1 > 0);
+    assert_eq!(sent(), (5000, body.len() as u64), "HEAD and 304 have no bytes; GET has those of its body");
+
+    conn.ask("HEAD", "/big.bin", &[]).status(200);
+    conn.send(request("GET", "/big.bin", &[]));
+    conn.read_some(1 << 20);
+    drop(conn);
+    eventually("the connection that was given up has ended", patience(), || {
+        scrape(metrics).lines().any(|line| line == "laneflate_connections_active 0")
+    });
+    server.get("/page.html", &[]).status(200).body(text(5000));
+    let sent = || bytes_counted(metrics, "identity");
+    eventually("the body of the last GET is counted", patience(), || sent().1 > 0);
+    assert_eq!(sent(), (5000, 5000), "a body that was cut says nothing of what coding gains");
 }

@@ -186,13 +186,13 @@ fn a_body_coded_on_the_fly_does_not_advertise_ranges() {
 }
 
 /// One part of a multipart body.
-struct Part {
-    head: Vec<u8>,
-    body: Vec<u8>,
+pub(crate) struct Part {
+    pub(crate) head: Vec<u8>,
+    pub(crate) body: Vec<u8>,
 }
 
 /// Takes a body of multipart/byteranges apart (RFC 2046 §5.1.1).
-fn parts(reply: &Reply) -> Vec<Part> {
+pub(crate) fn parts(reply: &Reply) -> Vec<Part> {
     let kind = reply.field("content-type");
     let boundary = kind.strip_prefix("multipart/byteranges; boundary=");
     let boundary = boundary.unwrap_or_else(|| reply.fail("not multipart/byteranges")).trim_matches('"');

@@ -172,6 +172,26 @@ fn a_sidecar_alone_serves_every_client() {
 }
 
 #[test]
+fn a_sidecar_alone_in_a_coding_that_is_not_offered_is_nothing() {
+    let site = Site::new()
+        .with("foo.js.br", brotli_stored(&text(5000)))
+        .with("missing.html", "nothing here")
+        .with("app.html", "the app");
+    for fields in [&[][..], &["Accept-Encoding: br"], &["Accept-Encoding: gzip, br"]] {
+        let offered = ["--codings", "gzip", "--error-page", "404=missing.html"];
+        let reply = Server::start(&site, &offered).get("/foo.js", fields);
+        reply.rule("no original, and no sidecar that may be used: 404").status(404).body("nothing here");
+        let offered = ["--codings", "gzip", "--fallback", "app.html"];
+        let reply = Server::start(&site, &offered).get("/foo.js", fields);
+        reply.rule("such a path names nothing, so it is the fallback's").status(200).body("the app");
+    }
+    let plain = Server::start(&site, &["--codings", "gzip"]).get("/foo.js", &[]);
+    let plain = plain.rule("without a page of the site's own: the built-in one");
+    plain.status(404).that(plain.field("content-type").starts_with("text/html"), "not a page");
+    plain.that(!plain.body.is_empty(), "an empty page");
+}
+
+#[test]
 fn a_sidecar_serves_ranges_of_its_own_bytes() {
     let site = site();
     let server = Server::start(&site, &[]);
