@@ -169,6 +169,8 @@ impl Conn {
                     self.ahead.extend_from_slice(&buffer[..n]);
                     continue;
                 }
+                // Emulators let signals of their own through.
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => error.to_string(),
             };
             let shown = &self.ahead[..self.ahead.len().min(400)];
