@@ -128,7 +128,8 @@ impl Socket {
 
     /// Takes back bytes that were read from it and not used. Whether there are any.
     pub(crate) fn give_back(&mut self, bytes: Bytes) -> bool {
-        self.given_back = bytes;
+        // An empty slice would still hold the buffer that it was cut from.
+        self.given_back = if bytes.is_empty() { Bytes::new() } else { bytes };
         !self.given_back.is_empty()
     }
 
