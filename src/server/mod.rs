@@ -24,10 +24,12 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::thread;
 
+use tokio::runtime::Runtime;
 use tokio::sync::{mpsc, watch};
 
 use self::gate::Gate;
 pub use self::listener::ListenError;
+use self::signals::Signals;
 use self::worker::{Phase, Shared};
 use crate::access_log;
 use crate::config::Settings;
@@ -44,6 +46,8 @@ pub struct Server {
     /// For each worker, a listener for each address.
     listeners: Vec<Vec<TcpListener>>,
     metrics: Option<TcpListener>,
+    runtime: Runtime,
+    signals: Signals,
 }
 
 /// Why a server did not start.
@@ -86,7 +90,14 @@ impl Server {
             .map(access_log::Writer::open)
             .transpose()
             .map_err(StartError::Log)?;
-        Ok(Self { settings, files, registry, log, listeners, metrics })
+        // From here on a signal ends the server in good order, also before it runs.
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(StartError::System)?;
+        let signals = {
+            let _within = runtime.enter();
+            Signals::new().map_err(StartError::System)?
+        };
+        Ok(Self { settings, files, registry, log, listeners, metrics, runtime, signals })
     }
 
     /// The addresses listened on; port 0 has become the port taken.
@@ -102,9 +113,7 @@ impl Server {
 
     /// Serves until SIGTERM, SIGINT or SIGQUIT, then finishes what is in flight; a second signal does not wait.
     pub fn run(self) -> Result<Ended, StartError> {
-        let Self { settings, files, registry, log, listeners, metrics } = self;
-        let runtime =
-            tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(StartError::System)?;
+        let Self { settings, files, registry, log, listeners, metrics, runtime, mut signals } = self;
         let gate = Arc::new(Gate::new(&settings.limits));
         let (phase, phases) = watch::channel(Phase::Run);
         let (alarm, mut alarms) = mpsc::channel::<()>(1);
@@ -131,21 +140,19 @@ impl Server {
             let thread = thread::Builder::new().name(format!("worker-{number}"));
             workers.push(thread.spawn(worker).map_err(StartError::System)?);
         }
-        runtime
-            .block_on(async {
-                if let Some(listener) = metrics {
-                    let sources = metrics_endpoint::Sources { registry, files, log: log.clone() };
-                    tokio::spawn(metrics_endpoint::serve(listener, sources));
-                }
-                tokio::select! {
-                    ended = signals::wait_for_end(log.as_ref()) => ended,
-                    // A worker that ends by itself has failed; the others cannot stand in for it, and `join` tells why.
-                    _ = alarms.recv() => Ok(()),
-                }
-            })
-            .map_err(StartError::System)?;
+        runtime.block_on(async {
+            if let Some(listener) = metrics {
+                let sources = metrics_endpoint::Sources { registry, files, log: log.clone() };
+                tokio::spawn(metrics_endpoint::serve(listener, sources));
+            }
+            tokio::select! {
+                () = signals.end(log.as_ref()) => {}
+                // A worker that ends by itself has failed; the others cannot stand in for it, and `join` tells why.
+                _ = alarms.recv() => {}
+            }
+        });
         phase.send_replace(Phase::Drain);
-        drop(runtime.spawn(signals::exit_on_second()));
+        drop(runtime.spawn(signals.exit_on_next()));
         let joining = runtime.spawn_blocking(move || join(workers));
         let cut = runtime
             .block_on(joining)
