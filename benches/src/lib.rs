@@ -1,1 +1,6 @@
-//! Benchmarks of laneflate.
+//! Benchmarks of laneflate: what they share.
+
+#![deny(unsafe_code)]
+
+pub mod corpus;
+pub mod rivals;
