@@ -68,6 +68,7 @@ pub(crate) fn run(
                 let seconds = start.elapsed().as_secs_f64();
                 one.times[index].push(seconds);
                 one.spent += seconds;
+                let Some(output) = output else { panic!("{} fails on input {index}", one.name) };
                 if round == 0 {
                     one.made += output.len();
                     check(one.name, index, output);

@@ -6,7 +6,7 @@
 
 #![allow(unsafe_code)]
 
-use super::{Coder, bound, room, stated_len};
+use super::{Coder, WHOLE, bound, room, stated_len};
 use std::ffi::c_int;
 use std::mem::MaybeUninit;
 
@@ -60,21 +60,20 @@ macro_rules! by_interface_of_zlib {
             }
 
             impl Coder for Encoder {
-                fn code(&mut self, body: &[u8]) -> &[u8] {
+                fn code(&mut self, body: &[u8]) -> Option<&[u8]> {
                     let out = room(&mut self.out, bound(body.len()));
                     let stream = self.stream.as_mut_ptr();
                     // SAFETY: `new` initialized the stream, and its pointers and counts are those of two slices.
-                    let left = unsafe {
-                        assert_eq!(library::deflateReset(stream), OK);
+                    let (status, left) = unsafe {
+                        library::deflateReset(stream);
                         (*stream).next_in = body.as_ptr().cast_mut();
                         (*stream).avail_in = body.len() as u32;
                         (*stream).next_out = out.as_mut_ptr();
                         (*stream).avail_out = out.len() as u32;
-                        assert_eq!(library::deflate(stream, FINISH), STREAM_END);
-                        (*stream).avail_out as usize
+                        (library::deflate(stream, FINISH), (*stream).avail_out as usize)
                     };
                     let made = out.len() - left;
-                    &self.out[..made]
+                    (status == STREAM_END).then(|| &self.out[..made])
                 }
             }
 
@@ -110,13 +109,13 @@ macro_rules! by_interface_of_zlib {
             }
 
             impl Coder for Decoder {
-                fn code(&mut self, coded: &[u8]) -> &[u8] {
-                    let out = room(&mut self.out, stated_len(coded));
-                    let flush = if out.len() <= self.piece { FINISH } else { NO_FLUSH };
+                fn code(&mut self, coded: &[u8]) -> Option<&[u8]> {
+                    let out = room(&mut self.out, stated_len(coded)?);
+                    let flush = if self.piece == WHOLE { FINISH } else { NO_FLUSH };
                     let stream = self.stream.as_mut_ptr();
                     // SAFETY: `new` initialized the stream, whose input pointer and count are those of a slice.
                     unsafe {
-                        assert_eq!(library::inflateReset(stream), OK);
+                        library::inflateReset(stream);
                         (*stream).next_in = coded.as_ptr().cast_mut();
                         (*stream).avail_in = coded.len() as u32;
                     }
@@ -131,10 +130,11 @@ macro_rules! by_interface_of_zlib {
                             (library::inflate(stream, flush), (*stream).avail_out as usize)
                         };
                         made = end - left;
-                        if status == STREAM_END {
-                            return &self.out[..made];
+                        match status {
+                            OK => {}
+                            STREAM_END => return Some(&self.out[..made]),
+                            _ => return None,
                         }
-                        assert_eq!(status, OK);
                     }
                 }
             }
@@ -184,28 +184,28 @@ pub(super) mod isal {
                 (*pointer).level = level.into();
                 (*pointer).level_buf = level_buffer.as_mut_ptr();
                 (*pointer).level_buf_size = size;
-                (*pointer).gzip_flag = library::IGZIP_GZIP as u16;
             }
             Self { stream, _level_buffer: level_buffer, out: Vec::new() }
         }
     }
 
     impl Coder for Encoder {
-        fn code(&mut self, body: &[u8]) -> &[u8] {
+        fn code(&mut self, body: &[u8]) -> Option<&[u8]> {
             let out = room(&mut self.out, bound(body.len()));
             let stream = self.stream.as_mut_ptr();
             // SAFETY: `new` initialized the stream, and its pointers and counts are those of two slices.
-            let left = unsafe {
+            let (status, left) = unsafe {
                 library::isal_deflate_reset(stream);
+                // Once it wrote the header it says so by another value here.
+                (*stream).gzip_flag = library::IGZIP_GZIP as u16;
                 (*stream).next_in = body.as_ptr().cast_mut();
                 (*stream).avail_in = body.len() as u32;
                 (*stream).next_out = out.as_mut_ptr();
                 (*stream).avail_out = out.len() as u32;
-                assert_eq!(library::isal_deflate_stateless(stream), library::COMP_OK as c_int);
-                (*stream).avail_out as usize
+                (library::isal_deflate_stateless(stream), (*stream).avail_out as usize)
             };
             let made = out.len() - left;
-            &self.out[..made]
+            (status == library::COMP_OK as c_int).then(|| &self.out[..made])
         }
     }
 
@@ -228,21 +228,20 @@ pub(super) mod isal {
     }
 
     impl Coder for Decoder {
-        fn code(&mut self, coded: &[u8]) -> &[u8] {
-            let out = room(&mut self.out, stated_len(coded));
+        fn code(&mut self, coded: &[u8]) -> Option<&[u8]> {
+            let out = room(&mut self.out, stated_len(coded)?);
             let state = self.state.as_mut_ptr();
             // SAFETY: `new` initialized the state, and its pointers and counts are those of two slices.
-            let left = unsafe {
+            let (status, left) = unsafe {
                 library::isal_inflate_reset(state);
                 (*state).next_in = coded.as_ptr().cast_mut();
                 (*state).avail_in = coded.len() as u32;
                 (*state).next_out = out.as_mut_ptr();
                 (*state).avail_out = out.len() as u32;
-                assert_eq!(library::isal_inflate_stateless(state), library::ISAL_DECOMP_OK as c_int);
-                (*state).avail_out as usize
+                (library::isal_inflate_stateless(state), (*state).avail_out as usize)
             };
             let made = out.len() - left;
-            &self.out[..made]
+            (status == library::ISAL_DECOMP_OK as c_int).then(|| &self.out[..made])
         }
     }
 }

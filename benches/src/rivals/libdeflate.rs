@@ -16,11 +16,11 @@ impl Encoder {
 }
 
 impl Coder for Encoder {
-    fn code(&mut self, body: &[u8]) -> &[u8] {
+    fn code(&mut self, body: &[u8]) -> Option<&[u8]> {
         let bound = self.compressor.gzip_compress_bound(body.len());
         let out = room(&mut self.out, bound);
-        let made = self.compressor.gzip_compress(body, out).expect("has room");
-        &self.out[..made]
+        let made = self.compressor.gzip_compress(body, out).ok()?;
+        Some(&self.out[..made])
     }
 }
 
@@ -37,9 +37,9 @@ impl Decoder {
 }
 
 impl Coder for Decoder {
-    fn code(&mut self, coded: &[u8]) -> &[u8] {
-        let out = room(&mut self.out, stated_len(coded));
-        let made = self.decompressor.gzip_decompress(coded, out).expect("is valid");
-        &self.out[..made]
+    fn code(&mut self, coded: &[u8]) -> Option<&[u8]> {
+        let out = room(&mut self.out, stated_len(coded)?);
+        let made = self.decompressor.gzip_decompress(coded, out).ok()?;
+        Some(&self.out[..made])
     }
 }

@@ -28,16 +28,18 @@ impl Encoder {
 }
 
 impl Coder for Encoder {
-    fn code(&mut self, body: &[u8]) -> &[u8] {
+    fn code(&mut self, body: &[u8]) -> Option<&[u8]> {
         self.compressor.reset();
         let out = room(&mut self.out, bound(body.len()));
         let (header, rest) = out.split_at_mut(HEADER.len());
         header.copy_from_slice(&HEADER);
         let (status, _, made) = compress(&mut self.compressor, body, rest, TDEFLFlush::Finish);
-        assert_eq!(status, TDEFLStatus::Done);
+        if status != TDEFLStatus::Done {
+            return None;
+        }
         rest[made..][..4].copy_from_slice(&crc32(body).to_le_bytes());
         rest[made + 4..][..4].copy_from_slice(&(body.len() as u32).to_le_bytes());
-        &self.out[..HEADER.len() + made + TRAILER]
+        Some(&self.out[..HEADER.len() + made + TRAILER])
     }
 }
 
@@ -54,14 +56,13 @@ impl Decoder {
 }
 
 impl Coder for Decoder {
-    fn code(&mut self, coded: &[u8]) -> &[u8] {
+    fn code(&mut self, coded: &[u8]) -> Option<&[u8]> {
         self.decompressor.init();
-        let out = room(&mut self.out, stated_len(coded));
+        let out = room(&mut self.out, stated_len(coded)?);
         let (raw, trailer) = coded[HEADER.len()..].split_at(coded.len() - HEADER.len() - TRAILER);
         let flags = TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF;
         let (status, _, made) = decompress(&mut self.decompressor, raw, out, 0, flags);
-        assert_eq!(status, TINFLStatus::Done);
-        assert_eq!(crc32(&out[..made]).to_le_bytes(), trailer[..4]);
-        &self.out[..made]
+        let valid = status == TINFLStatus::Done && crc32(&out[..made]).to_le_bytes() == trailer[..4];
+        valid.then(|| &self.out[..made])
     }
 }

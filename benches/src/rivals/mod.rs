@@ -21,10 +21,13 @@ use std::ops::RangeInclusive;
 /// The most that a streaming coder takes or gives in one call.
 pub const PIECE: usize = 16 * 1024;
 
+/// For decoders that give pieces: all at once.
+const WHOLE: usize = usize::MAX;
+
 /// Turns inputs into outputs, one after another, and keeps its state.
 pub trait Coder {
-    /// What `input` becomes.
-    fn code(&mut self, input: &[u8]) -> &[u8];
+    /// What `input` becomes; nothing if the coder says that it cannot.
+    fn code(&mut self, input: &[u8]) -> Option<&[u8]>;
 }
 
 /// Whose work a coder is.
@@ -158,10 +161,10 @@ pub fn decoders() -> Vec<Entrant> {
         #[cfg(feature = "isal")]
         Entrant::new(Maker::IsaL, None, "", ffi::isal::Decoder::new()),
         Entrant::new(Maker::Libdeflate, None, "", libdeflate::Decoder::new()),
-        Entrant::new(Maker::Zlib, None, "", ffi::zlib::Decoder::new(usize::MAX)),
+        Entrant::new(Maker::Zlib, None, "", ffi::zlib::Decoder::new(WHOLE)),
         #[cfg(feature = "zlib-ng")]
-        Entrant::new(Maker::ZlibNg, None, "", ffi::zlib_ng::Decoder::new(usize::MAX)),
-        Entrant::new(Maker::ZlibRs, None, "", ffi::zlib_rs::Decoder::new(usize::MAX)),
+        Entrant::new(Maker::ZlibNg, None, "", ffi::zlib_ng::Decoder::new(WHOLE)),
+        Entrant::new(Maker::ZlibRs, None, "", ffi::zlib_rs::Decoder::new(WHOLE)),
         Entrant::new(Maker::MinizOxide, None, "", miniz::Decoder::new()),
         Entrant::new(Maker::Laneflate, None, "streaming", ours::StreamDecoder::new()),
         Entrant::new(Maker::ZlibRs, None, "streaming", ffi::zlib_rs::Decoder::new(PIECE)),
@@ -188,11 +191,11 @@ pub struct Judges {
 impl Judges {
     /// None of them has seen anything yet.
     pub fn new() -> Self {
-        Self { of_libdeflate: ffi::zlib::Decoder::new(usize::MAX), of_others: libdeflate::Decoder::new() }
+        Self { of_libdeflate: ffi::zlib::Decoder::new(WHOLE), of_others: libdeflate::Decoder::new() }
     }
 
     /// What `coded` stands for, by a decoder that its maker has no part in.
-    pub fn decode(&mut self, maker: Maker, coded: &[u8]) -> &[u8] {
+    pub fn decode(&mut self, maker: Maker, coded: &[u8]) -> Option<&[u8]> {
         match maker {
             Maker::Libdeflate => self.of_libdeflate.code(coded),
             _ => self.of_others.code(coded),
@@ -218,9 +221,9 @@ impl Checksum {
 }
 
 impl Coder for Checksum {
-    fn code(&mut self, input: &[u8]) -> &[u8] {
+    fn code(&mut self, input: &[u8]) -> Option<&[u8]> {
         self.made = (self.sum)(input).to_le_bytes();
-        &self.made
+        Some(&self.made)
     }
 }
 
@@ -237,8 +240,7 @@ fn bound(len: usize) -> usize {
     len + len / 4 + 1024
 }
 
-/// The length of the body that `coded` states in its trailer (RFC 1952, 2.3.1: `ISIZE`).
-fn stated_len(coded: &[u8]) -> usize {
-    let trailer = *coded.last_chunk().expect("a gzip member has a trailer");
-    u32::from_le_bytes(trailer) as usize
+/// The length of the body that `coded` states in its trailer, if it has one (RFC 1952, 2.3.1: `ISIZE`).
+fn stated_len(coded: &[u8]) -> Option<usize> {
+    coded.last_chunk().map(|bytes| u32::from_le_bytes(*bytes) as usize)
 }

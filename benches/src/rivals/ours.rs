@@ -19,10 +19,10 @@ impl Encoder {
 }
 
 impl Coder for Encoder {
-    fn code(&mut self, body: &[u8]) -> &[u8] {
+    fn code(&mut self, body: &[u8]) -> Option<&[u8]> {
         self.out.clear();
         self.encoder.encode(body, &mut self.out);
-        &self.out
+        Some(&self.out)
     }
 }
 
@@ -39,7 +39,7 @@ impl StreamEncoder {
 }
 
 impl Coder for StreamEncoder {
-    fn code(&mut self, body: &[u8]) -> &[u8] {
+    fn code(&mut self, body: &[u8]) -> Option<&[u8]> {
         self.encoder.reset();
         let out = room(&mut self.out, bound(body.len()));
         let (mut taken, mut made) = (0, 0);
@@ -49,11 +49,11 @@ impl Coder for StreamEncoder {
             let last = taken + input.len() == body.len();
             let flush = if last { Flush::Finish } else { Flush::None };
             let Progress { consumed, produced, status } =
-                self.encoder.compress(input, &mut out[made..end], flush).expect("is not finished");
+                self.encoder.compress(input, &mut out[made..end], flush).ok()?;
             taken += consumed;
             made += produced;
             if status == Status::Done {
-                return &self.out[..made];
+                return Some(&self.out[..made]);
             }
         }
     }
@@ -71,10 +71,10 @@ impl Decoder {
 }
 
 impl Coder for Decoder {
-    fn code(&mut self, coded: &[u8]) -> &[u8] {
+    fn code(&mut self, coded: &[u8]) -> Option<&[u8]> {
         self.out.clear();
-        self.decoder.decode(coded, &mut self.out, usize::MAX).expect("is valid");
-        &self.out
+        self.decoder.decode(coded, &mut self.out, usize::MAX).ok()?;
+        Some(&self.out)
     }
 }
 
@@ -91,18 +91,18 @@ impl StreamDecoder {
 }
 
 impl Coder for StreamDecoder {
-    fn code(&mut self, coded: &[u8]) -> &[u8] {
+    fn code(&mut self, coded: &[u8]) -> Option<&[u8]> {
         self.decoder.reset();
-        let out = room(&mut self.out, stated_len(coded));
+        let out = room(&mut self.out, stated_len(coded)?);
         let (mut taken, mut made) = (0, 0);
         loop {
             let end = out.len().min(made + PIECE);
             let Progress { consumed, produced, status } =
-                self.decoder.decompress(&coded[taken..], &mut out[made..end]).expect("is valid");
+                self.decoder.decompress(&coded[taken..], &mut out[made..end]).ok()?;
             taken += consumed;
             made += produced;
             if status == Status::Done {
-                return &self.out[..made];
+                return Some(&self.out[..made]);
             }
         }
     }
