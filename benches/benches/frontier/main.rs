@@ -13,7 +13,7 @@ use std::process::ExitCode;
 
 /// Measures laneflate against its rivals, all taking turns in one process; without a mode, in every mode.
 #[derive(Parser)]
-#[command(name = "frontier")]
+#[command(name = "frontier", bin_name = "frontier")]
 struct Arguments {
     /// Every level of every encoder.
     #[arg(long)]
@@ -169,8 +169,10 @@ impl Bench<'_> {
     ) -> Result<Vec<Measured>, String> {
         for part in self.filter {
             if !entrants.iter().any(|entrant| entrant.name.begins_with(part)) {
-                let names: Vec<_> = entrants.iter().map(|entrant| entrant.name.to_string()).collect();
-                return Err(format!("no coder is called {part:?}; there are: {}", names.join("; ")));
+                let mut makers: Vec<_> =
+                    entrants.iter().map(|entrant| entrant.name.maker.to_string()).collect();
+                makers.dedup();
+                return Err(format!("no coder is called {part:?}; there are those of {}", makers.join(", ")));
             }
         }
         entrants.retain(|Entrant { name, .. }| {

@@ -58,7 +58,7 @@ pub(crate) fn encode(all: &[Measured], setting: &Setting) {
     }
     let pairs = rivals.into_iter().map(|rival| {
         let no_larger = ours.iter().filter(|one| one.made <= rival.made);
-        let fastest = no_larger.min_by(|a, b| a.best().total_cmp(&b.best())).copied();
+        let fastest = no_larger.min_by(|a, b| a.best(a.rounds()).total_cmp(&b.best(b.rounds()))).copied();
         (rival, fastest, setting.encode(rival.name))
     });
     print(pairs);
@@ -106,7 +106,10 @@ fn print<'a>(pairs: impl Iterator<Item = (&'a Measured, Option<&'a Measured>, Op
         let (mut best, mut median) = (0.0, 0.0);
         match ours {
             Some(ours) => {
-                (best, median) = (rival.best() / ours.best(), rival.median() / ours.median());
+                // Who had more turns had more luck: compare those that both took.
+                let rounds = ours.rounds().min(rival.rounds());
+                best = rival.best(rounds) / ours.best(rounds);
+                median = rival.median(rounds) / ours.median(rounds);
                 let size = ours.made as f64 / rival.made as f64;
                 print!("{name:24} {:24} {size:7.4} {best:9.2} {median:9.2}", ours.name.to_string());
             }
