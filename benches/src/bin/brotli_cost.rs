@@ -5,16 +5,17 @@
 //! it twice and the second run is timed, so that none pays for the caches that another left behind. Every result is decoded by
 //! the other implementation and compared.
 
+use std::env;
 use std::hint::black_box;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
-use std::{env, fs};
 
 use brotli::enc::BrotliEncoderParams;
 use brotlic::encode::BrotliOperation;
 use laneflate::encode::Flush;
 use laneflate::encode::brotli::{BrotliDecoder, BrotliEncoder, Decoded};
+use laneflate_bench::corpus;
 
 type AnyError = Box<dyn std::error::Error>;
 
@@ -22,8 +23,8 @@ const ROUNDS: usize = 15;
 const QUALITIES: std::ops::RangeInclusive<u8> = 1..=6;
 
 fn main() -> Result<(), AnyError> {
-    let folder = env::args_os().nth(1).map_or_else(default_folder, PathBuf::from);
-    let bodies = read_bodies(&folder)?;
+    let folder = env::args_os().nth(1).map_or_else(corpus::default_folder, PathBuf::from);
+    let bodies = corpus::read(&folder)?;
     println!("{} bodies of {}, {ROUNDS} rounds", bodies.len(), folder.display());
     println!("{:7} {:34} {:>6} {:>11} {:>13}", "quality", "encoder", "ratio", "us per body", "against the C");
     for quality in QUALITIES {
@@ -35,21 +36,6 @@ fn main() -> Result<(), AnyError> {
         }
     }
     Ok(())
-}
-
-fn default_folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/9k")
-}
-
-fn read_bodies(folder: &Path) -> Result<Vec<Vec<u8>>, AnyError> {
-    let mut paths =
-        fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>()?;
-    paths.retain(|path| path.is_file());
-    paths.sort();
-    if paths.is_empty() {
-        return Err(format!("no file in {}", folder.display()).into());
-    }
-    Ok(paths.iter().map(fs::read).collect::<std::io::Result<_>>()?)
 }
 
 struct Row {
