@@ -1,11 +1,12 @@
 //! What stands around the DEFLATE stream.
 
-use crate::{Format, Kernels, Level};
+use crate::{Format, GzHeader, Kernels, Level};
 
 /// The bytes before the stream.
 ///
-/// They are the same for the same level, wherever and whenever they are written: gzip's time is 0 and its system unknown.
-pub(crate) fn header(format: Format, level: Level, out: &mut Vec<u8>) {
+/// Unless `gzip` says otherwise they are the same for the same level, wherever and whenever they are written: the time is
+/// 0 and the system unknown.
+pub(crate) fn header(format: Format, level: Level, gzip: &GzHeader, out: &mut Vec<u8>) {
     match format {
         Format::Raw => {}
         Format::Zlib => {
@@ -25,7 +26,7 @@ pub(crate) fn header(format: Format, level: Level, out: &mut Vec<u8>) {
                 2..=8 => 0,
                 _ => 2,
             };
-            out.extend_from_slice(&[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, effort, 255]);
+            gzip.write(effort, out);
         }
     }
 }
@@ -42,13 +43,23 @@ pub(crate) fn trailer(format: Format, checksum: u32, length: u64, out: &mut Vec<
     }
 }
 
-/// How many bytes both have together.
-pub(crate) const fn size(format: Format) -> usize {
+/// How many bytes come before the stream, of gzip without optional fields.
+pub(crate) const fn header_size(format: Format) -> usize {
     match format {
         Format::Raw => 0,
-        Format::Zlib => 2 + 4,
-        Format::Gzip => 10 + 8,
+        Format::Zlib => 2,
+        Format::Gzip => 10,
     }
+}
+
+/// How many bytes both have together, of gzip without optional fields.
+pub(crate) const fn size(format: Format) -> usize {
+    let trailer = match format {
+        Format::Raw => 0,
+        Format::Zlib => 4,
+        Format::Gzip => 8,
+    };
+    header_size(format) + trailer
 }
 
 /// The checksum of no bytes.

@@ -5,7 +5,7 @@ use crate::format::WINDOW;
 use crate::inflate::bits::Input;
 use crate::inflate::container::{Header, Trailer};
 use crate::inflate::{Inflate, Output, Stop};
-use crate::{Error, ErrorKind, Format, Kernels, Progress, Status};
+use crate::{Error, ErrorKind, Format, GzHeader, Kernels, Progress, Status};
 use std::fmt;
 
 /// Decompresses bodies, one after another, whole or in pieces.
@@ -138,6 +138,14 @@ impl Decoder {
         self.checksum = container::seed(self.format);
         (self.taken, self.made) = (0, 0);
         (self.filled, self.delivered) = (0, 0);
+    }
+
+    /// The header of the gzip member that is decoded in pieces, once it is complete and until [`Decoder::reset`].
+    ///
+    /// It is kept in no more than three times [`GzHeader::KEPT`] bytes.
+    pub fn gzip_header(&self) -> Option<&GzHeader> {
+        let there = self.format == Format::Gzip && self.header.is_complete();
+        there.then_some(self.header.gzip())
     }
 
     /// The kernels in use.

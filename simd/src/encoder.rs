@@ -5,7 +5,7 @@ use crate::deflate::bits::BitWriter;
 use crate::deflate::block;
 use crate::deflate::body::{self, Body};
 use crate::format::{MAX_STORED, WINDOW};
-use crate::{Error, ErrorKind, Flush, Format, Kernels, Level, Progress, Status};
+use crate::{Error, ErrorKind, Flush, Format, GzHeader, Kernels, Level, Progress, Status};
 use std::fmt;
 
 /// Compresses bodies, one after another, whole or in pieces.
@@ -16,6 +16,7 @@ pub struct Encoder {
     format: Format,
     level: Level,
     kernels: &'static Kernels,
+    gzip: GzHeader,
     body: Body,
     stream: Stream,
 }
@@ -45,7 +46,7 @@ enum Stage {
     Done,
 }
 
-/// The most bytes that [`Encoder::encode`] appends for a body of `len` bytes.
+/// The most bytes that [`Encoder::encode`] appends for a body of `len` bytes; fields of a gzip header come on top.
 pub const fn bound(format: Format, len: usize) -> usize {
     // No block is larger than stored ones: 3 bits, up to 7 to fill a byte, and 32, of which all but the last of a body
     // hold a chunk at least.
@@ -68,6 +69,7 @@ impl Encoder {
             format,
             level,
             kernels,
+            gzip: GzHeader::new(),
             body: Body::new(level.plan(), body::WHOLE),
             stream: Stream::new(format),
         }
@@ -80,14 +82,15 @@ impl Encoder {
     pub fn encode(&mut self, input: &[u8], out: &mut Vec<u8>) -> usize {
         self.reset();
         let before = out.len();
-        container::header(self.format, self.level, out);
+        container::header(self.format, self.level, &self.gzip, out);
+        let start = out.len() - container::header_size(self.format);
         let mut writer = BitWriter::new(out, (0, 0));
         self.body.whole(input, self.kernels, &mut writer);
         writer.align();
         let seed = container::seed(self.format);
         let checksum = container::checksum(self.format, self.kernels, seed, input);
         container::trailer(self.format, checksum, input.len() as u64, out);
-        debug_assert!(out.len() - before <= bound(self.format, input.len()));
+        debug_assert!(out.len() - start <= bound(self.format, input.len()));
         out.len() - before
     }
 
@@ -111,7 +114,7 @@ impl Encoder {
             }
             if self.stream.stage == Stage::Header {
                 self.body.set_sizes(body::STREAM);
-                container::header(self.format, self.level, &mut self.stream.pending);
+                container::header(self.format, self.level, &self.gzip, &mut self.stream.pending);
                 self.stream.stage = Stage::Body;
                 continue;
             }
@@ -132,6 +135,11 @@ impl Encoder {
     pub fn reset(&mut self) {
         self.body.restart(self.stream.window.len());
         self.stream.restart(self.format);
+    }
+
+    /// Sets the header of the gzip members that begin after this; other formats have none.
+    pub fn set_gzip_header(&mut self, header: GzHeader) {
+        self.gzip = header;
     }
 
     /// The level given to [`Encoder::new`].

@@ -1,14 +1,16 @@
 //! What stands around the DEFLATE stream, read byte by byte.
 
 use super::bits::Input;
-use crate::{ErrorKind, Format, Kernels};
+use crate::gzip::{HAS_COMMENT, HAS_CRC, HAS_EXTRA, HAS_NAME, RESERVED};
+use crate::{ErrorKind, Format, GzHeader, Kernels};
 
 /// Reads the header of a zlib stream or a gzip member.
 pub(crate) struct Header {
     field: Field,
     flags: u8,
-    /// Of gzip: the CRC-32 of the header so far.
+    /// Of gzip: the CRC-32 of the header so far, and its fields.
     crc: u32,
+    gzip: GzHeader,
 }
 
 /// The part of the header that the next byte belongs to.
@@ -39,12 +41,6 @@ enum Field {
     Done,
 }
 
-const HAS_CRC: u8 = 1 << 1;
-const HAS_EXTRA: u8 = 1 << 2;
-const HAS_NAME: u8 = 1 << 3;
-const HAS_COMMENT: u8 = 1 << 4;
-const RESERVED: u8 = 0xe0;
-
 impl Header {
     pub(crate) fn new(format: Format) -> Self {
         let field = match format {
@@ -52,7 +48,15 @@ impl Header {
             Format::Zlib => Field::Method,
             Format::Gzip => Field::Fixed { at: 0, last: 0 },
         };
-        Self { field, flags: 0, crc: 0 }
+        Self { field, flags: 0, crc: 0, gzip: GzHeader::new() }
+    }
+
+    pub(crate) fn is_complete(&self) -> bool {
+        matches!(self.field, Field::Done)
+    }
+
+    pub(crate) fn gzip(&self) -> &GzHeader {
+        &self.gzip
     }
 
     /// Reads on; returns whether the header is complete.
@@ -68,7 +72,22 @@ impl Header {
             if !matches!(self.field, Field::CrcLow | Field::CrcHigh { .. }) {
                 self.crc = kernels.crc32(self.crc, &[byte]);
             }
+            self.keep(byte);
             self.field = self.next(byte)?;
+        }
+    }
+
+    /// Keeps what the caller may want to know.
+    fn keep(&mut self, byte: u8) {
+        let gzip = &mut self.gzip;
+        match self.field {
+            Field::Fixed { at: at @ 4..=7, .. } => gzip.mtime |= u32::from(byte) << (8 * (at - 4)),
+            Field::Fixed { at: 9, .. } => gzip.operating_system = byte,
+            Field::ExtraLow => gzip.extra = Some(Vec::new()),
+            Field::Extra { .. } => gzip.extra.get_or_insert_default().push(byte),
+            Field::Name => keep_text(&mut gzip.filename, byte),
+            Field::Comment => keep_text(&mut gzip.comment, byte),
+            _ => {}
         }
     }
 
@@ -121,6 +140,14 @@ impl Header {
 
     fn extra(&self, left: u16) -> Field {
         if left > 0 { Field::Extra { left } } else { self.optional(HAS_NAME) }
+    }
+}
+
+/// Adds a byte to a text that NUL ends, up to what is kept.
+fn keep_text(text: &mut Option<Vec<u8>>, byte: u8) {
+    let text = text.get_or_insert_default();
+    if byte != 0 && text.len() < GzHeader::KEPT {
+        text.push(byte);
     }
 }
 
