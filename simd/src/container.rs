@@ -6,19 +6,29 @@ use crate::{Format, GzHeader, Kernels, Level};
 ///
 /// Unless `gzip` says otherwise they are the same for the same level, wherever and whenever they are written: the time is
 /// 0 and the system unknown.
-pub(crate) fn header(format: Format, level: Level, gzip: &GzHeader, out: &mut Vec<u8>) {
+pub(crate) fn header(
+    format: Format,
+    level: Level,
+    gzip: &GzHeader,
+    dictionary: Option<u32>,
+    out: &mut Vec<u8>,
+) {
     match format {
         Format::Raw => {}
         Format::Zlib => {
-            // DEFLATE with a window of 32 KiB; how hard the encoder tried; a check that makes it a multiple of 31.
+            // DEFLATE with a window of 32 KiB; how hard the encoder tried; whether there is a dictionary; a check that
+            // makes it a multiple of 31.
             let effort = match level.number() {
                 0 | 1 => 0,
                 2..=5 => 1,
                 6..=8 => 2,
                 _ => 3,
             };
-            let word: u16 = 0x7800 | effort << 6;
+            let word: u16 = 0x7800 | effort << 6 | u16::from(dictionary.is_some()) << 5;
             out.extend_from_slice(&(word + 31 - word % 31).to_be_bytes());
+            if let Some(id) = dictionary {
+                out.extend_from_slice(&id.to_be_bytes());
+            }
         }
         Format::Gzip => {
             let effort = match level.number() {
@@ -43,23 +53,13 @@ pub(crate) fn trailer(format: Format, checksum: u32, length: u64, out: &mut Vec<
     }
 }
 
-/// How many bytes come before the stream, of gzip without optional fields.
-pub(crate) const fn header_size(format: Format) -> usize {
+/// How many bytes both have together, without gzip's optional fields and a dictionary's identifier.
+pub(crate) const fn size(format: Format) -> usize {
     match format {
         Format::Raw => 0,
-        Format::Zlib => 2,
-        Format::Gzip => 10,
+        Format::Zlib => 2 + 4,
+        Format::Gzip => 10 + 8,
     }
-}
-
-/// How many bytes both have together, of gzip without optional fields.
-pub(crate) const fn size(format: Format) -> usize {
-    let trailer = match format {
-        Format::Raw => 0,
-        Format::Zlib => 4,
-        Format::Gzip => 8,
-    };
-    header_size(format) + trailer
 }
 
 /// The checksum of no bytes.

@@ -35,6 +35,7 @@ mod checksum;
 mod container;
 mod decoder;
 mod deflate;
+mod dictionary;
 mod encoder;
 mod error;
 mod format;

@@ -11,6 +11,8 @@ pub(crate) struct Header {
     /// Of gzip: the CRC-32 of the header so far, and its fields.
     crc: u32,
     gzip: GzHeader,
+    /// Of zlib: what names the dictionary.
+    dictionary: Option<u32>,
 }
 
 /// The part of the header that the next byte belongs to.
@@ -19,6 +21,11 @@ enum Field {
     Method,
     Check {
         method: u8,
+    },
+    /// Of zlib: the bytes of the dictionary's identifier before this one.
+    Dictionary {
+        at: usize,
+        id: u32,
     },
     /// Of gzip: the fields that are always there, and the byte before.
     Fixed {
@@ -41,6 +48,9 @@ enum Field {
     Done,
 }
 
+/// A flag of zlib.
+const HAS_DICTIONARY: u8 = 1 << 5;
+
 impl Header {
     pub(crate) fn new(format: Format) -> Self {
         let field = match format {
@@ -48,7 +58,7 @@ impl Header {
             Format::Zlib => Field::Method,
             Format::Gzip => Field::Fixed { at: 0, last: 0 },
         };
-        Self { field, flags: 0, crc: 0, gzip: GzHeader::new() }
+        Self { field, flags: 0, crc: 0, gzip: GzHeader::new(), dictionary: None }
     }
 
     pub(crate) fn is_complete(&self) -> bool {
@@ -57,6 +67,10 @@ impl Header {
 
     pub(crate) fn gzip(&self) -> &GzHeader {
         &self.gzip
+    }
+
+    pub(crate) fn dictionary(&self) -> Option<u32> {
+        self.dictionary
     }
 
     /// Reads on; returns whether the header is complete.
@@ -97,6 +111,14 @@ impl Header {
             Field::Method => Field::Check { method: byte },
             Field::Check { method } => {
                 check_zlib(method, byte)?;
+                if byte & HAS_DICTIONARY != 0 { Field::Dictionary { at: 0, id: 0 } } else { Field::Done }
+            }
+            Field::Dictionary { at, id } => {
+                let id = id << 8 | u32::from(byte);
+                if at < 3 {
+                    return Ok(Field::Dictionary { at: at + 1, id });
+                }
+                self.dictionary = Some(id);
                 Field::Done
             }
             Field::Fixed { at, last } => {
@@ -161,9 +183,6 @@ fn check_zlib(method: u8, flags: u8) -> Result<(), ErrorKind> {
     }
     if method >> 4 > 7 {
         return Err(ErrorKind::WindowTooLarge);
-    }
-    if flags & 1 << 5 != 0 {
-        return Err(ErrorKind::NeedsDictionary);
     }
     Ok(())
 }
