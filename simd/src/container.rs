@@ -1,23 +1,34 @@
 //! What stands around the DEFLATE stream.
 
-use crate::{Format, Kernels, Level};
+use crate::{Format, GzHeader, Kernels, Level};
 
 /// The bytes before the stream.
 ///
-/// They are the same for the same level, wherever and whenever they are written: gzip's time is 0 and its system unknown.
-pub(crate) fn header(format: Format, level: Level, out: &mut Vec<u8>) {
+/// Unless `gzip` says otherwise they are the same for the same level, wherever and whenever they are written: the time is
+/// 0 and the system unknown.
+pub(crate) fn header(
+    format: Format,
+    level: Level,
+    gzip: &GzHeader,
+    dictionary: Option<u32>,
+    out: &mut Vec<u8>,
+) {
     match format {
         Format::Raw => {}
         Format::Zlib => {
-            // DEFLATE with a window of 32 KiB; how hard the encoder tried; a check that makes it a multiple of 31.
+            // DEFLATE with a window of 32 KiB; how hard the encoder tried; whether there is a dictionary; a check that
+            // makes it a multiple of 31.
             let effort = match level.number() {
                 0 | 1 => 0,
                 2..=5 => 1,
                 6..=8 => 2,
                 _ => 3,
             };
-            let word: u16 = 0x7800 | effort << 6;
+            let word: u16 = 0x7800 | effort << 6 | u16::from(dictionary.is_some()) << 5;
             out.extend_from_slice(&(word + 31 - word % 31).to_be_bytes());
+            if let Some(id) = dictionary {
+                out.extend_from_slice(&id.to_be_bytes());
+            }
         }
         Format::Gzip => {
             let effort = match level.number() {
@@ -25,7 +36,7 @@ pub(crate) fn header(format: Format, level: Level, out: &mut Vec<u8>) {
                 2..=8 => 0,
                 _ => 2,
             };
-            out.extend_from_slice(&[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, effort, 255]);
+            gzip.write(effort, out);
         }
     }
 }
@@ -42,7 +53,7 @@ pub(crate) fn trailer(format: Format, checksum: u32, length: u64, out: &mut Vec<
     }
 }
 
-/// How many bytes both have together.
+/// How many bytes both have together, without gzip's optional fields and a dictionary's identifier.
 pub(crate) const fn size(format: Format) -> usize {
     match format {
         Format::Raw => 0,

@@ -1,17 +1,19 @@
 //! The decoder.
 
 use crate::container;
+use crate::dictionary::Dictionary;
 use crate::format::WINDOW;
 use crate::inflate::bits::Input;
 use crate::inflate::container::{Header, Trailer};
 use crate::inflate::{Inflate, Output, Stop};
-use crate::{Error, ErrorKind, Format, Kernels, Progress, Status};
+use crate::{Error, ErrorKind, Format, GzHeader, Kernels, Progress, Status};
 use std::fmt;
 
 /// Decompresses bodies, one after another, whole or in pieces.
 pub struct Decoder {
     format: Format,
     kernels: &'static Kernels,
+    dictionary: Option<Dictionary>,
     stage: Stage,
     header: Header,
     inflate: Box<Inflate>,
@@ -50,6 +52,7 @@ impl Decoder {
         Self {
             format,
             kernels,
+            dictionary: None,
             stage: Stage::Header,
             header: Header::new(format),
             inflate: Box::new(Inflate::new()),
@@ -106,6 +109,7 @@ impl Decoder {
                 break Status::NeedsOutput;
             }
             if self.stage == Stage::Body {
+                self.begin_window();
                 self.make_room();
                 let mut window = std::mem::take(&mut self.window);
                 let filled = self.filled;
@@ -140,21 +144,72 @@ impl Decoder {
         (self.filled, self.delivered) = (0, 0);
     }
 
+    /// Sets the preset dictionary, for raw streams that begin after this and for zlib streams that want one; none is `&[]`.
+    ///
+    /// After [`ErrorKind::NeedsDictionary`] or [`ErrorKind::WrongDictionary`] of a stream in pieces, the right one lets it go
+    /// on, with the input from the error's position on.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::NoDictionary`] if the format is gzip.
+    pub fn set_dictionary(&mut self, dictionary: &[u8]) -> Result<(), Error> {
+        let new = Dictionary::new(self.format, self.kernels, dictionary)?;
+        self.dictionary = (!dictionary.is_empty()).then_some(new);
+        if let Stage::Failed(error) = self.stage
+            && let ErrorKind::NeedsDictionary(_) | ErrorKind::WrongDictionary(_) = error.kind()
+        {
+            self.stage = Stage::Body;
+            // What is still wrong is the error of the next call.
+            let _ = self.check_dictionary();
+        }
+        Ok(())
+    }
+
+    /// The header of the gzip member that is decoded in pieces, once it is complete and until [`Decoder::reset`].
+    ///
+    /// It is kept in no more than three times [`GzHeader::KEPT`] bytes.
+    pub fn gzip_header(&self) -> Option<&GzHeader> {
+        let there = self.format == Format::Gzip && self.header.is_complete();
+        there.then_some(self.header.gzip())
+    }
+
     /// The kernels in use.
     pub fn kernels(&self) -> &'static Kernels {
         self.kernels
     }
 
     fn decode_member(&mut self, input: &mut Input, out: &mut Vec<u8>, limit: usize) -> Result<(), Error> {
-        let start = out.len();
-        loop {
-            if self.stage != Stage::Body {
-                match self.around(input)? {
-                    None => continue,
-                    Some(Status::Done) => return Ok(()),
-                    Some(_) => return Err(Error::new(ErrorKind::UnexpectedEnd, self.taken)),
-                }
+        self.decode_around(input)?;
+        let (start, history) = (out.len(), self.history());
+        let before = history.len();
+        out.extend_from_slice(history);
+        let result = self.decode_body(input, out, start, limit.saturating_add(before));
+        out.drain(start..start + before);
+        result?;
+        self.decode_around(input)
+    }
+
+    /// Decodes header or trailer, which must be there.
+    fn decode_around(&mut self, input: &mut Input) -> Result<(), Error> {
+        while self.stage != Stage::Body {
+            match self.around(input)? {
+                None => {}
+                Some(Status::Done) => break,
+                Some(_) => return Err(Error::new(ErrorKind::UnexpectedEnd, self.taken)),
             }
+        }
+        Ok(())
+    }
+
+    /// Decodes the body, which must be there, to the end of `out`. Matches may reach back to `start`.
+    fn decode_body(
+        &mut self,
+        input: &mut Input,
+        out: &mut Vec<u8>,
+        start: usize,
+        limit: usize,
+    ) -> Result<(), Error> {
+        while self.stage == Stage::Body {
             let filled = out.len() - start;
             let room = self.guess(input).max(filled).min(limit - filled);
             out.resize(out.len() + room, 0);
@@ -170,6 +225,7 @@ impl Decoder {
                 Stop::Output | Stop::End => {}
             }
         }
+        Ok(())
     }
 
     /// How much room to make for the output at first: what the last four bytes of gzip say, if that is likely.
@@ -214,8 +270,41 @@ impl Decoder {
         if !complete.map_err(|kind| self.fail(kind))? {
             return Ok(Some(Status::NeedsInput));
         }
-        self.stage = if self.stage == Stage::Header { Stage::Body } else { Stage::Done };
+        if self.stage == Stage::Header {
+            self.stage = Stage::Body;
+            self.check_dictionary()?;
+        } else {
+            self.stage = Stage::Done;
+        }
         Ok(None)
+    }
+
+    /// Fails unless the dictionary that the header names, if any, is set.
+    fn check_dictionary(&mut self) -> Result<(), Error> {
+        match (self.header.dictionary(), &self.dictionary) {
+            (Some(id), None) => Err(self.fail(ErrorKind::NeedsDictionary(id))),
+            (Some(id), Some(set)) if set.id() != id => Err(self.fail(ErrorKind::WrongDictionary(id))),
+            _ => Ok(()),
+        }
+    }
+
+    /// What the stream may refer to as if it came before.
+    fn history(&self) -> &[u8] {
+        let used = self.format == Format::Raw || self.header.dictionary().is_some();
+        self.dictionary.as_ref().filter(|_| used).map_or(&[], Dictionary::bytes)
+    }
+
+    /// Puts the dictionary into the window, before a stream's first byte.
+    fn begin_window(&mut self) {
+        let len = self.history().len();
+        if self.filled > 0 || len == 0 {
+            return;
+        }
+        self.window.resize(WINDOWS, 0);
+        let mut window = std::mem::take(&mut self.window);
+        window[..len].copy_from_slice(self.history());
+        self.window = window;
+        (self.filled, self.delivered) = (len, len);
     }
 
     fn fail(&mut self, kind: ErrorKind) -> Error {

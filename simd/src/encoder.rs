@@ -4,8 +4,9 @@ use crate::container;
 use crate::deflate::bits::BitWriter;
 use crate::deflate::block;
 use crate::deflate::body::{self, Body};
+use crate::dictionary::Dictionary;
 use crate::format::{MAX_STORED, WINDOW};
-use crate::{Error, ErrorKind, Flush, Format, Kernels, Level, Progress, Status};
+use crate::{Error, ErrorKind, Flush, Format, GzHeader, Kernels, Level, Progress, Status};
 use std::fmt;
 
 /// Compresses bodies, one after another, whole or in pieces.
@@ -16,6 +17,8 @@ pub struct Encoder {
     format: Format,
     level: Level,
     kernels: &'static Kernels,
+    gzip: GzHeader,
+    dictionary: Option<Dictionary>,
     body: Body,
     stream: Stream,
 }
@@ -45,7 +48,8 @@ enum Stage {
     Done,
 }
 
-/// The most bytes that [`Encoder::encode`] appends for a body of `len` bytes.
+/// The most bytes that [`Encoder::encode`] appends for a body of `len` bytes. Fields of a gzip header and the 4 bytes that name a
+/// dictionary come on top.
 pub const fn bound(format: Format, len: usize) -> usize {
     // No block is larger than stored ones: 3 bits, up to 7 to fill a byte, and 32, of which all but the last of a body
     // hold a chunk at least.
@@ -68,6 +72,8 @@ impl Encoder {
             format,
             level,
             kernels,
+            gzip: GzHeader::new(),
+            dictionary: None,
             body: Body::new(level.plan(), body::WHOLE),
             stream: Stream::new(format),
         }
@@ -80,14 +86,23 @@ impl Encoder {
     pub fn encode(&mut self, input: &[u8], out: &mut Vec<u8>) -> usize {
         self.reset();
         let before = out.len();
-        container::header(self.format, self.level, out);
+        self.header(out);
+        let fields = out.len() - before;
         let mut writer = BitWriter::new(out, (0, 0));
-        self.body.whole(input, self.kernels, &mut writer);
+        match &self.dictionary {
+            None => self.body.whole(input, self.kernels, &mut writer),
+            Some(dictionary) => {
+                let joined = [dictionary.bytes(), input].concat();
+                self.body.set_sizes(body::WHOLE);
+                self.body.prime(dictionary.bytes(), self.kernels);
+                self.body.whole(&joined, self.kernels, &mut writer);
+            }
+        }
         writer.align();
         let seed = container::seed(self.format);
         let checksum = container::checksum(self.format, self.kernels, seed, input);
         container::trailer(self.format, checksum, input.len() as u64, out);
-        debug_assert!(out.len() - before <= bound(self.format, input.len()));
+        debug_assert!(out.len() - before <= bound(self.format, input.len()) + fields);
         out.len() - before
     }
 
@@ -111,7 +126,14 @@ impl Encoder {
             }
             if self.stream.stage == Stage::Header {
                 self.body.set_sizes(body::STREAM);
-                container::header(self.format, self.level, &mut self.stream.pending);
+                let mut pending = std::mem::take(&mut self.stream.pending);
+                self.header(&mut pending);
+                self.stream.pending = pending;
+                if let Some(dictionary) = &self.dictionary {
+                    self.body.prime(dictionary.bytes(), self.kernels);
+                    self.stream.window.extend_from_slice(dictionary.bytes());
+                    self.stream.compressed = dictionary.bytes().len();
+                }
                 self.stream.stage = Stage::Body;
                 continue;
             }
@@ -134,6 +156,23 @@ impl Encoder {
         self.stream.restart(self.format);
     }
 
+    /// Sets the header of the gzip members that begin after this; other formats have none.
+    pub fn set_gzip_header(&mut self, header: GzHeader) {
+        self.gzip = header;
+    }
+
+    /// Sets the preset dictionary of the bodies that begin after this, of which the last 32 KiB are used; none is `&[]`.
+    /// A decoder needs the same one. [`Flush::Full`] forgets it with all history.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::NoDictionary`] if the format is gzip.
+    pub fn set_dictionary(&mut self, dictionary: &[u8]) -> Result<(), Error> {
+        let new = Dictionary::new(self.format, self.kernels, dictionary)?;
+        self.dictionary = (!dictionary.is_empty()).then_some(new);
+        Ok(())
+    }
+
     /// The level given to [`Encoder::new`].
     pub fn level(&self) -> Level {
         self.level
@@ -142,6 +181,11 @@ impl Encoder {
     /// The kernels in use.
     pub fn kernels(&self) -> &'static Kernels {
         self.kernels
+    }
+
+    fn header(&self, out: &mut Vec<u8>) {
+        let id = self.dictionary.as_ref().map(Dictionary::id);
+        container::header(self.format, self.level, &self.gzip, id, out);
     }
 
     /// Takes input up to a full chunk.

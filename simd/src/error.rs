@@ -32,7 +32,11 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} (at byte {})", self.kind.message(), self.position)
+        f.write_str(self.kind.message())?;
+        if let ErrorKind::NeedsDictionary(id) | ErrorKind::WrongDictionary(id) = self.kind {
+            write!(f, ", with Adler-32 {id:08x}")?;
+        }
+        write!(f, " (at byte {})", self.position)
     }
 }
 
@@ -54,8 +58,12 @@ pub enum ErrorKind {
     UnknownMethod,
     /// A zlib window of more than 32 KiB.
     WindowTooLarge,
-    /// The zlib stream wants a preset dictionary.
-    NeedsDictionary,
+    /// The zlib stream wants the preset dictionary that has this Adler-32, and none is set.
+    NeedsDictionary(u32),
+    /// The zlib stream wants the preset dictionary that has this Adler-32, and another is set.
+    WrongDictionary(u32),
+    /// A preset dictionary for gzip, which has none.
+    NoDictionary,
     /// A gzip header with reserved flags set.
     ReservedFlags,
     /// The gzip header does not match its own checksum.
@@ -97,7 +105,9 @@ impl ErrorKind {
             Self::BadHeader => "not the header of this format",
             Self::UnknownMethod => "a compression method other than deflate",
             Self::WindowTooLarge => "a window larger than 32 KiB",
-            Self::NeedsDictionary => "the stream needs a preset dictionary",
+            Self::NeedsDictionary(_) => "the stream needs a preset dictionary",
+            Self::WrongDictionary(_) => "the stream needs another preset dictionary",
+            Self::NoDictionary => "gzip has no preset dictionaries",
             Self::ReservedFlags => "reserved flags are set in the gzip header",
             Self::HeaderChecksum => "the gzip header does not match its checksum",
             Self::BadBlockType => "invalid block type",

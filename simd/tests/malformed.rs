@@ -65,7 +65,7 @@ fn zlib_headers() {
     assert_eq!(kind_of(Format::Zlib, &[0x78, 0x9d]), ErrorKind::BadHeader);
     assert_eq!(kind_of(Format::Zlib, &[0x77, 0x85]), ErrorKind::UnknownMethod);
     assert_eq!(kind_of(Format::Zlib, &[0x88, 0x1c]), ErrorKind::WindowTooLarge);
-    assert_eq!(kind_of(Format::Zlib, &[0x78, 0xbb]), ErrorKind::NeedsDictionary);
+    assert_eq!(kind_of(Format::Zlib, &[0x78, 0xbb, 1, 2, 3, 4]), ErrorKind::NeedsDictionary(0x0102_0304));
 }
 
 #[test]

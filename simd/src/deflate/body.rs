@@ -74,7 +74,22 @@ impl Body {
         }
     }
 
-    /// Compresses all of `data` as a stream of its own.
+    /// Makes `history`, at most a window, what matches of the stream to come may refer to. Its bytes are in front of all
+    /// data until they are slid out.
+    pub(crate) fn prime(&mut self, history: &[u8], kernels: &Kernels) {
+        let mut nothing = Vec::new();
+        let mut writer = BitWriter::new(&mut nothing, (0, 0));
+        while self.next < history.len() {
+            // A chunk as any other, but what it makes is dropped.
+            let end = history.len().min(self.next + self.sizes.chunk);
+            self.chunk(history, end, kernels, &mut writer);
+            self.tokens.clear();
+            self.histogram = Histogram::EMPTY;
+            self.block = self.next;
+        }
+    }
+
+    /// Compresses all of `data` from `next` on, which ends the stream.
     pub(crate) fn whole(&mut self, data: &[u8], kernels: &Kernels, writer: &mut BitWriter) {
         self.sizes = WHOLE;
         while self.next < data.len() {

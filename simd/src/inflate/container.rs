@@ -1,14 +1,18 @@
 //! What stands around the DEFLATE stream, read byte by byte.
 
 use super::bits::Input;
-use crate::{ErrorKind, Format, Kernels};
+use crate::gzip::{HAS_COMMENT, HAS_CRC, HAS_EXTRA, HAS_NAME, RESERVED};
+use crate::{ErrorKind, Format, GzHeader, Kernels};
 
 /// Reads the header of a zlib stream or a gzip member.
 pub(crate) struct Header {
     field: Field,
     flags: u8,
-    /// Of gzip: the CRC-32 of the header so far.
+    /// Of gzip: the CRC-32 of the header so far, and its fields.
     crc: u32,
+    gzip: GzHeader,
+    /// Of zlib: what names the dictionary.
+    dictionary: Option<u32>,
 }
 
 /// The part of the header that the next byte belongs to.
@@ -17,6 +21,11 @@ enum Field {
     Method,
     Check {
         method: u8,
+    },
+    /// Of zlib: the bytes of the dictionary's identifier before this one.
+    Dictionary {
+        at: usize,
+        id: u32,
     },
     /// Of gzip: the fields that are always there, and the byte before.
     Fixed {
@@ -39,11 +48,8 @@ enum Field {
     Done,
 }
 
-const HAS_CRC: u8 = 1 << 1;
-const HAS_EXTRA: u8 = 1 << 2;
-const HAS_NAME: u8 = 1 << 3;
-const HAS_COMMENT: u8 = 1 << 4;
-const RESERVED: u8 = 0xe0;
+/// A flag of zlib.
+const HAS_DICTIONARY: u8 = 1 << 5;
 
 impl Header {
     pub(crate) fn new(format: Format) -> Self {
@@ -52,7 +58,19 @@ impl Header {
             Format::Zlib => Field::Method,
             Format::Gzip => Field::Fixed { at: 0, last: 0 },
         };
-        Self { field, flags: 0, crc: 0 }
+        Self { field, flags: 0, crc: 0, gzip: GzHeader::new(), dictionary: None }
+    }
+
+    pub(crate) fn is_complete(&self) -> bool {
+        matches!(self.field, Field::Done)
+    }
+
+    pub(crate) fn gzip(&self) -> &GzHeader {
+        &self.gzip
+    }
+
+    pub(crate) fn dictionary(&self) -> Option<u32> {
+        self.dictionary
     }
 
     /// Reads on; returns whether the header is complete.
@@ -68,7 +86,22 @@ impl Header {
             if !matches!(self.field, Field::CrcLow | Field::CrcHigh { .. }) {
                 self.crc = kernels.crc32(self.crc, &[byte]);
             }
+            self.keep(byte);
             self.field = self.next(byte)?;
+        }
+    }
+
+    /// Keeps what the caller may want to know.
+    fn keep(&mut self, byte: u8) {
+        let gzip = &mut self.gzip;
+        match self.field {
+            Field::Fixed { at: at @ 4..=7, .. } => gzip.mtime |= u32::from(byte) << (8 * (at - 4)),
+            Field::Fixed { at: 9, .. } => gzip.operating_system = byte,
+            Field::ExtraLow => gzip.extra = Some(Vec::new()),
+            Field::Extra { .. } => gzip.extra.get_or_insert_default().push(byte),
+            Field::Name => keep_text(&mut gzip.filename, byte),
+            Field::Comment => keep_text(&mut gzip.comment, byte),
+            _ => {}
         }
     }
 
@@ -78,6 +111,14 @@ impl Header {
             Field::Method => Field::Check { method: byte },
             Field::Check { method } => {
                 check_zlib(method, byte)?;
+                if byte & HAS_DICTIONARY != 0 { Field::Dictionary { at: 0, id: 0 } } else { Field::Done }
+            }
+            Field::Dictionary { at, id } => {
+                let id = id << 8 | u32::from(byte);
+                if at < 3 {
+                    return Ok(Field::Dictionary { at: at + 1, id });
+                }
+                self.dictionary = Some(id);
                 Field::Done
             }
             Field::Fixed { at, last } => {
@@ -124,6 +165,14 @@ impl Header {
     }
 }
 
+/// Adds a byte to a text that NUL ends, up to what is kept.
+fn keep_text(text: &mut Option<Vec<u8>>, byte: u8) {
+    let text = text.get_or_insert_default();
+    if byte != 0 && text.len() < GzHeader::KEPT {
+        text.push(byte);
+    }
+}
+
 /// The two bytes of a zlib header, checked in zlib's order.
 fn check_zlib(method: u8, flags: u8) -> Result<(), ErrorKind> {
     if !u16::from_be_bytes([method, flags]).is_multiple_of(31) {
@@ -134,9 +183,6 @@ fn check_zlib(method: u8, flags: u8) -> Result<(), ErrorKind> {
     }
     if method >> 4 > 7 {
         return Err(ErrorKind::WindowTooLarge);
-    }
-    if flags & 1 << 5 != 0 {
-        return Err(ErrorKind::NeedsDictionary);
     }
     Ok(())
 }
