@@ -23,6 +23,12 @@ impl Bits {
     /// Takes bytes while they fit, or while there are some.
     pub(crate) fn refill(&mut self, input: &mut Input) {
         self.buffer &= (1 << self.count) - 1;
+        if let Some(word) = input.bytes[input.taken..].first_chunk() {
+            self.buffer |= u64::from_le_bytes(*word) << self.count;
+            input.taken += (63 - self.count as usize) / 8;
+            self.count |= 56;
+            return;
+        }
         while self.count <= 55 {
             let Some(&byte) = input.bytes.get(input.taken) else {
                 return;

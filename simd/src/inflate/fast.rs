@@ -1,32 +1,43 @@
 //! The loop for when neither input nor output is about to end.
 //!
 //! ```text
-//! while there is room: refill; literal? store it : copy the match
+//! refill, look up
+//! while there is room: store up to three literals, or copy a match; look up
 //! ```
 //!
 //! 1. A refill is one load of eight bytes, without a branch: bits that are there already are put there again.
-//! 2. After a refill there are at least 56 bits: two literals, or a length and, after another refill, a distance.
-//! 3. A match is copied in words or vectors that may go past its end, into room that is known to be there.
+//! 2. After a refill there are at least 56 bits: three literals, or two, a length, and the first index of a distance.
+//! 3. The next symbol is looked up, and the bits refilled, before the match is copied: the load of the entry, which all
+//!    that follows waits for, is not behind the copy.
+//! 4. A match is copied in words or vectors that may go past its end, into room that is known to be there.
 
 use super::bits::{Bits, Input};
+use super::table::{DISTANCE_BITS, LITLEN_BITS};
 use super::{Inflate, Output};
 use crate::ErrorKind;
 use crate::format::{MAX_CODE_BITS, MAX_MATCH};
 use crate::isa::Isa;
-use crate::raw::load64;
+use crate::raw::{Unchecked, load64};
 
 /// Input that a turn may read: two refills advance by seven bytes and read eight.
 const READ: usize = 7 + 8;
 
-/// Output that a turn may write: two literals and a match, with what a copy writes past its end.
-const WRITTEN: usize = 2 + MAX_MATCH + COPY_SLACK;
+/// Output that a turn may write: literals and a match, with what a copy writes past its end.
+const WRITTEN: usize = 3 + MAX_MATCH + COPY_SLACK;
 
 /// Bytes that the copy of a match may write past its end.
 pub(crate) const COPY_SLACK: usize = 64;
 
+/// Bits that are there after a refill.
+const REFILLED: usize = 56;
+
 const _: () = {
-    assert!(2 * MAX_CODE_BITS <= 56);
-    assert!(2 * MAX_CODE_BITS + 5 <= 56 && MAX_CODE_BITS + 13 <= 56);
+    // A turn takes two literals found by their first index, then a length with its extra bits, before it looks up the
+    // distance. (A longer code of a literal, or a third literal, ends the turn.)
+    assert!(2 * LITLEN_BITS + MAX_CODE_BITS + 5 + DISTANCE_BITS <= REFILLED);
+    assert!(2 * LITLEN_BITS + MAX_CODE_BITS <= REFILLED);
+    // After a refill it takes the distance, and looks up the next symbol.
+    assert!(MAX_CODE_BITS + 13 + LITLEN_BITS <= REFILLED);
 };
 
 /// True if the loop has at least one turn to do.
@@ -35,12 +46,15 @@ pub(crate) fn has_room(input: &Input, output: &Output) -> bool {
 }
 
 /// Decodes symbols while there is room, or to the end of the block.
+///
+/// Needs [`has_room`].
 #[inline(always)]
 pub(crate) fn run<I: Isa>(
     inflate: &mut Inflate,
     input: &mut Input,
     output: &mut Output,
 ) -> Result<(), ErrorKind> {
+    // Above bit 7, `count` is what is left of the entries that were subtracted whole.
     let Bits { mut buffer, mut count } = inflate.bits;
     buffer &= (1 << count) - 1;
     let (bytes, mut taken) = (input.bytes, input.taken);
@@ -49,70 +63,100 @@ pub(crate) fn run<I: Isa>(
     let (litlen, distances) = (&inflate.tables.litlen, &inflate.tables.distance);
     let last_taken = bytes.len() - READ;
     let last_filled = out.len() - WRITTEN;
-    let mut result = Ok(());
     let mut ended = false;
 
     macro_rules! refill {
         () => {
-            // SAFETY: a turn begins at `last_taken` at most.
-            buffer |= unsafe { load64(bytes, taken) } << count;
-            taken += (63 - count as usize) >> 3;
-            count |= 56;
+            // SAFETY: a turn begins at `last_taken` at most, and so does the first refill.
+            buffer |= unsafe { load64(bytes, taken) } << (count & 63);
+            taken += 7 - (count as usize >> 3 & 7);
+            count |= REFILLED as u32;
         };
     }
     macro_rules! skip {
-        ($size:expr) => {
-            buffer >>= $size;
-            count -= $size;
+        ($entry:expr) => {
+            buffer >>= $entry.size();
+            count = count.wrapping_sub($entry.bits());
+        };
+    }
+    macro_rules! literal {
+        ($entry:expr) => {
+            // SAFETY: a turn begins at `last_filled` at most, and has no more than three literals.
+            unsafe { out.put(filled, $entry.literal()) };
+            filled += 1;
         };
     }
 
-    while taken <= last_taken && filled <= last_filled {
-        refill!();
-        let mut entry = litlen.lookup(buffer);
+    refill!();
+    let mut entry = litlen.first(buffer);
+    let result = 'turns: loop {
+        if taken > last_taken || filled > last_filled {
+            break Ok(());
+        }
         if entry.is_literal() {
-            out[filled] = entry.literal();
-            filled += 1;
-            skip!(entry.size());
-            entry = litlen.lookup(buffer);
+            skip!(entry);
+            literal!(entry);
+            entry = litlen.first(buffer);
             if entry.is_literal() {
-                out[filled] = entry.literal();
-                filled += 1;
-                skip!(entry.size());
-                continue;
+                skip!(entry);
+                literal!(entry);
+                entry = litlen.first(buffer);
+                if entry.is_literal() {
+                    skip!(entry);
+                    literal!(entry);
+                    entry = litlen.first(buffer);
+                    refill!();
+                    continue;
+                }
             }
         }
         if entry.is_exception() {
-            if entry.is_end() {
-                skip!(entry.size());
-                ended = true;
-            } else {
-                result = Err(ErrorKind::BadLiteralSymbol);
+            if entry.is_subtable() {
+                entry = litlen.second(entry, buffer);
+                if entry.is_literal() {
+                    skip!(entry);
+                    literal!(entry);
+                    entry = litlen.first(buffer);
+                    refill!();
+                    continue;
+                }
             }
-            break;
+            if entry.is_exception() {
+                if entry.is_end() {
+                    skip!(entry);
+                    ended = true;
+                    break 'turns Ok(());
+                }
+                break 'turns Err(ErrorKind::BadLiteralSymbol);
+            }
         }
         let length = entry.value(buffer);
-        skip!(entry.size());
+        skip!(entry);
+        let mut far = distances.first(buffer);
         refill!();
-        let far = distances.lookup(buffer);
         if far.is_exception() {
-            result = Err(ErrorKind::BadDistanceSymbol);
-            break;
+            if far.is_subtable() {
+                far = distances.second(far, buffer);
+            }
+            if far.is_exception() {
+                break 'turns Err(ErrorKind::BadDistanceSymbol);
+            }
         }
         let distance = far.value(buffer);
-        skip!(far.size());
+        skip!(far);
         if distance > filled {
-            result = Err(ErrorKind::DistanceTooFar);
-            break;
+            break 'turns Err(ErrorKind::DistanceTooFar);
         }
+        entry = litlen.first(buffer);
+        refill!();
         // SAFETY: `1 <= distance <= filled`, and there is room for the longest match and COPY_SLACK.
         unsafe { I::copy_match(out, filled, distance, length) };
         filled += length;
-    }
+    };
 
     input.taken = taken;
     output.filled = filled;
-    inflate.bits = Bits { buffer, count };
+    inflate.bits = Bits { buffer, count: count & 63 };
     inflate.bits.give_back(input);
     if ended {
         inflate.next_block();

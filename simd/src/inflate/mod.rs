@@ -68,6 +68,9 @@ struct Counts {
     precode: usize,
 }
 
+/// Bytes that a repeated code length is stored to at once.
+const REPEAT_STORE: usize = 16;
+
 /// What ends a step other than progress.
 enum Halt {
     Stop(Stop),
@@ -241,37 +244,54 @@ impl Inflate {
 
     fn code_lengths(&mut self, counts: Counts, mut have: usize, input: &mut Input) -> Result<(), Halt> {
         let total = counts.litlen + counts.distance;
-        while have < total {
-            if self.bits.count < 14 {
-                self.bits.refill(input);
+        // In a local, the bits stay in registers.
+        let mut bits = self.bits;
+        let halt = loop {
+            if have == total {
+                break None;
             }
-            let entry = self.tables.precode.lookup(self.bits.buffer);
+            if bits.count < 14 {
+                bits.refill(input);
+            }
+            let entry = self.tables.precode.lookup(bits.buffer);
             let symbol = entry.literal();
-            let extra = match symbol {
-                0..REPEAT_LAST => 0,
-                REPEAT_LAST => 2,
-                REPEAT_ZERO_SHORT => 3,
-                _ => 7,
-            };
-            if entry.size() + extra > self.bits.count {
-                return Err(Halt::Stop(Stop::Input));
+            if symbol < REPEAT_LAST {
+                if entry.size() > bits.count {
+                    break Some(Halt::Stop(Stop::Input));
+                }
+                bits.skip(entry.size());
+                self.lengths[have] = symbol;
+                have += 1;
+                continue;
             }
-            self.bits.skip(entry.size());
-            let count = (self.bits.buffer & ((1 << extra) - 1)) as usize;
-            self.bits.skip(extra);
-            let (length, count) = match symbol {
-                0..REPEAT_LAST => (symbol, 1),
-                REPEAT_LAST if have == 0 => return Err(ErrorKind::BadLengthRepeat.into()),
-                REPEAT_LAST => (self.lengths[have - 1], 3 + count),
-                REPEAT_ZERO_SHORT => (0, 3 + count),
-                _ => (0, 11 + count),
+            let (least, extra) = match symbol {
+                REPEAT_LAST => (3, 2),
+                REPEAT_ZERO_SHORT => (3, 3),
+                _ => (11, 7),
             };
-            if count > total - have {
-                return Err(ErrorKind::BadLengthRepeat.into());
+            if entry.size() + extra > bits.count {
+                break Some(Halt::Stop(Stop::Input));
             }
-            self.lengths[have..have + count].fill(length);
+            bits.skip(entry.size());
+            let count = least + (bits.buffer & ((1 << extra) - 1)) as usize;
+            bits.skip(extra);
+            if count > total - have || symbol == REPEAT_LAST && have == 0 {
+                break Some(ErrorKind::BadLengthRepeat.into());
+            }
+            let length = if symbol == REPEAT_LAST { self.lengths[have - 1] } else { 0 };
+            // Most repeats are short: a fixed size is one store, and what is too much of it is overwritten.
+            if let Some(room) = self.lengths[have..].first_chunk_mut::<REPEAT_STORE>() {
+                *room = [length; REPEAT_STORE];
+            }
+            if count > REPEAT_STORE || total - have < REPEAT_STORE {
+                self.lengths[have..have + count].fill(length);
+            }
             have += count;
-            self.state = State::Lengths { counts, have };
+        };
+        self.bits = bits;
+        self.state = State::Lengths { counts, have };
+        if let Some(halt) = halt {
+            return Err(halt);
         }
         if self.lengths[END_OF_BLOCK] == 0 {
             return Err(ErrorKind::NoEndOfBlock.into());

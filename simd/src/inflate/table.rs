@@ -36,7 +36,7 @@ impl Entry {
     }
 
     #[inline(always)]
-    const fn is_subtable(self) -> bool {
+    pub(crate) const fn is_subtable(self) -> bool {
         self.0 & SUBTABLE != 0
     }
 
@@ -63,6 +63,12 @@ impl Entry {
         self.0 & 63
     }
 
+    /// The whole entry; [`Entry::size`] in its low eight bits.
+    #[inline(always)]
+    pub(crate) const fn bits(self) -> u32 {
+        self.0
+    }
+
     /// This symbol with a code of `bits` bits.
     const fn with_code(self, bits: usize) -> Self {
         Self(self.0 + (bits as u32) * 0x101)
@@ -77,6 +83,10 @@ impl Entry {
     }
 }
 
+/// The bits of the first lookup.
+pub(crate) const LITLEN_BITS: usize = 11;
+pub(crate) const DISTANCE_BITS: usize = 8;
+
 /// A table that is first indexed by `BITS` bits; `SIZE` includes the largest subtables.
 #[derive(Clone)]
 pub(crate) struct Table<const BITS: usize, const SIZE: usize> {
@@ -84,8 +94,8 @@ pub(crate) struct Table<const BITS: usize, const SIZE: usize> {
 }
 
 // The sizes are what zlib's `examples/enough.c` computes for 288 or 32 symbols, 15 bits and this first index.
-pub(crate) type LitlenTable = Table<11, 2342>;
-pub(crate) type DistanceTable = Table<8, 402>;
+pub(crate) type LitlenTable = Table<LITLEN_BITS, 2342>;
+pub(crate) type DistanceTable = Table<DISTANCE_BITS, 402>;
 pub(crate) type PrecodeTable = Table<7, 128>;
 
 /// A code that is over-subscribed, or leaves bits unused.
@@ -99,15 +109,19 @@ impl<const BITS: usize, const SIZE: usize> Table<BITS, SIZE> {
     /// The entry for the next bits, of which more may be set than there are.
     #[inline(always)]
     pub(crate) fn lookup(&self, bits: u64) -> Entry {
-        let first = self.entries[(bits & ((1 << BITS) - 1)) as usize];
-        if first.is_subtable() {
-            return self.subtable(first, bits);
-        }
-        first
+        let first = self.first(bits);
+        if first.is_subtable() { self.second(first, bits) } else { first }
     }
 
+    /// What the first lookup finds, which may be a subtable.
     #[inline(always)]
-    fn subtable(&self, first: Entry, bits: u64) -> Entry {
+    pub(crate) fn first(&self, bits: u64) -> Entry {
+        self.entries[(bits & ((1 << BITS) - 1)) as usize]
+    }
+
+    /// What the subtable `first` has for the bits, which begin with those of the first lookup.
+    #[inline(always)]
+    pub(crate) fn second(&self, first: Entry, bits: u64) -> Entry {
         let mask = (1 << (first.0 >> 8 & 31)) - 1;
         self.entries[(first.0 >> 16) as usize + (bits >> BITS & mask) as usize]
     }
@@ -133,20 +147,22 @@ impl<const BITS: usize, const SIZE: usize> Table<BITS, SIZE> {
             return self.build_incomplete(lengths, symbols, counts, may_be_single);
         }
 
-        // The symbols by the length of their codes.
-        let mut sorted = [0u16; 288];
-        let mut offsets = [0; MAX_CODE_BITS + 2];
-        for length in 0..=MAX_CODE_BITS {
-            offsets[length + 1] = offsets[length] + counts[length];
+        // The symbols by the length of their codes; unused ones come last, so that none takes a branch.
+        let mut sorted = [Entry(0); 288];
+        let mut offsets = [0; MAX_CODE_BITS + 1];
+        let mut used = 0;
+        for length in 1..=MAX_CODE_BITS {
+            offsets[length] = used;
+            used += counts[length];
         }
-        let used = offsets[MAX_CODE_BITS + 1];
-        for (symbol, &length) in lengths.iter().enumerate().filter(|(_, length)| **length > 0) {
+        offsets[0] = used;
+        for (&length, &symbol) in lengths.iter().zip(symbols) {
             let place = &mut offsets[usize::from(length)];
-            sorted[*place] = symbol as u16;
+            sorted[*place] = symbol;
             *place += 1;
         }
 
-        let mut sorted = sorted[..used].iter().map(|&symbol| symbols[usize::from(symbol)]);
+        let mut sorted = sorted[..used].iter().copied();
         // Codes count up from their first bit, so reversed ones count down from the highest. What is filled already is
         // a table for codes of one bit less; a second copy makes it one for the next length.
         let mut code = 0usize;

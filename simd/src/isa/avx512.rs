@@ -3,7 +3,7 @@
 //! CPUs before these lack VBMI, and slow down for 512-bit registers; they take AVX2.
 
 use super::Isa;
-use super::x86::Lane128;
+use super::x86::{self, Lane128};
 use crate::checksum::fold;
 use crate::deflate::block::{Codes, DistanceCode, LITLEN_INDEXES};
 use crate::deflate::cost::{Costs, Prices};
@@ -75,6 +75,12 @@ impl Isa for Avx512 {
     fn crc32(seed: u32, data: &[u8]) -> u32 {
         // SAFETY: the features are those of the kernel that this is inlined into.
         unsafe { crc32(seed, data) }
+    }
+
+    #[inline(always)]
+    unsafe fn copy_match(out: &mut [u8], at: usize, distance: usize, length: usize) {
+        // SAFETY: as the caller vouches; the kernels have AVX2.
+        unsafe { x86::copy_match(out, at, distance, length) }
     }
 
     #[inline(always)]

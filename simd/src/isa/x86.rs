@@ -1,10 +1,11 @@
 //! AVX2, and what AVX-512 shares with it.
 //!
 //! AVX2 can gather, but not scatter, compare without a detour, or find the lowest set bit of a lane; the scalar steps,
-//! compiled for its shifts and bit counts, are as fast. Its own are the loops that compile to vectors, and the CRC.
+//! compiled for its shifts and bit counts, are as fast. Its own are the loops that compile to vectors, the CRC, and the copy of a match.
 
 use super::Isa;
 use crate::checksum::fold::{self, Lane};
+use crate::inflate::fast::COPY_SLACK;
 use core::arch::x86_64::*;
 
 pub(super) struct Avx2;
@@ -22,6 +23,77 @@ impl Isa for Avx2 {
     #[inline(always)]
     fn crc32(seed: u32, data: &[u8]) -> u32 {
         fold::crc32::<Lane128>(seed, data)
+    }
+
+    #[inline(always)]
+    unsafe fn copy_match(out: &mut [u8], at: usize, distance: usize, length: usize) {
+        // SAFETY: as the caller vouches; the kernels have AVX2.
+        unsafe { copy_match(out, at, distance, length) }
+    }
+}
+
+/// Where each byte of a repeated pattern comes from, by its period.
+static PERIODIC: [[u8; 16]; 16] = {
+    let mut table = [[0; 16]; 16];
+    let mut period = 1;
+    while period < 16 {
+        let mut index = 0;
+        while index < 16 {
+            table[period][index] = (index % period) as u8;
+            index += 1;
+        }
+        period += 1;
+    }
+    table
+};
+
+/// Bytes that a step of [`copy_match`] writes.
+const STEP: usize = 32;
+const _: () = assert!(STEP <= COPY_SLACK);
+
+/// Copies a match in vectors: most fit into the first. Of a period below 16, a pattern is made once.
+///
+/// # Safety
+///
+/// Those of [`Isa::copy_match`], and a CPU with AVX2.
+#[inline(always)]
+pub(super) unsafe fn copy_match(out: &mut [u8], at: usize, distance: usize, length: usize) {
+    debug_assert!(distance >= 1 && distance <= at && at + length + COPY_SLACK <= out.len());
+    // SAFETY: reads begin `distance` before writes; a write begins before the end of the match and is no longer than
+    // STEP. Only the pattern is read from beyond what is written, and its shuffle takes none of that.
+    unsafe {
+        let mut to = out.as_mut_ptr().add(at);
+        let mut from = to.sub(distance).cast_const();
+        let end = to.add(length);
+        if distance >= STEP {
+            loop {
+                _mm256_storeu_si256(to.cast(), _mm256_loadu_si256(from.cast()));
+                (from, to) = (from.add(STEP), to.add(STEP));
+                if to >= end {
+                    return;
+                }
+            }
+        }
+        if distance >= 16 {
+            loop {
+                _mm_storeu_si128(to.cast(), _mm_loadu_si128(from.cast()));
+                (from, to) = (from.add(16), to.add(16));
+                if to >= end {
+                    return;
+                }
+            }
+        }
+        let shuffle = _mm_loadu_si128(PERIODIC[distance].as_ptr().cast());
+        let pattern = _mm_shuffle_epi8(_mm_loadu_si128(from.cast()), shuffle);
+        // Steps of the largest multiple of the period that fits stay in phase.
+        let step = 16 - 16 % distance;
+        loop {
+            _mm_storeu_si128(to.cast(), pattern);
+            to = to.add(step);
+            if to >= end {
+                return;
+            }
+        }
     }
 }
 

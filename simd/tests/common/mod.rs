@@ -2,6 +2,9 @@
 
 #![allow(dead_code, reason = "each test uses a part")]
 
+#[cfg(all(target_os = "linux", not(miri)))]
+pub(crate) mod guard;
+
 use laneflate_simd::{Decoder, Encoder, Flush, Format, Level, Status};
 
 pub(crate) const FORMATS: [Format; 3] = [Format::Raw, Format::Zlib, Format::Gzip];
