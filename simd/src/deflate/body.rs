@@ -52,8 +52,8 @@ pub(crate) struct Body {
 /// What only lives while a chunk is parsed.
 #[derive(Default)]
 struct Scratch {
-    /// The match map, and the walks through it.
-    maps: [Vec<Token>; 2],
+    /// The match maps, near and far, and the walks through them.
+    maps: [Vec<Token>; 3],
     /// The map of each parse but the last.
     first: Vec<Token>,
     totals: Vec<u32>,
@@ -178,30 +178,29 @@ pub(crate) fn parse<I: Isa>(chunk: Chunk, data: &[u8], start: usize) -> usize {
     let Chunk { plan, search, scratch, tokens, histogram } = chunk;
     let len = tokens.len();
     let bytes = &data[start..start + len];
-    let [map, walked] = &mut scratch.maps;
-    for map in [&mut *map, &mut *walked] {
+    for map in &mut scratch.maps {
         map.resize(map.len().max(len), Token::NONE);
     }
-    let (map, walked) = (&mut map[..len], &mut walked[..len]);
+    let [near, map, walked] = scratch.maps.each_mut().map(|map| &mut map[..len]);
     let count = match plan.parse {
         Parse::Stored => return 0,
         Parse::Lazy => {
             // Only what is taken need have its true length.
-            search.fill::<I, false>(map, data, start);
+            search.fill::<I, false>(&mut [], map, data, start);
             walk::be_lazy(map, bytes);
             walk::walk::<I, true>(map, data, start, walked, tokens)
         }
         Parse::Cheapest { passes } => {
-            search.fill::<I, true>(map, data, start);
+            search.fill::<I, true>(near, map, data, start);
             let mut costs = Costs::typical();
             for _ in 1..passes {
                 scratch.first.clear();
                 scratch.first.extend_from_slice(map);
-                cost::choose::<I>(&mut scratch.first, bytes, &costs, &mut scratch.totals);
+                cost::choose::<I>(near, &mut scratch.first, bytes, &costs, &mut scratch.totals);
                 let count = walk::walk::<I, false>(&scratch.first, data, start, walked, tokens);
                 costs = Costs::after::<I>(&tokens[..count]);
             }
-            cost::choose::<I>(map, bytes, &costs, &mut scratch.totals);
+            cost::choose::<I>(near, map, bytes, &costs, &mut scratch.totals);
             walk::walk::<I, false>(map, data, start, walked, tokens)
         }
         Parse::Optimal { effort, passes } => {

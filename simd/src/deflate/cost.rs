@@ -52,8 +52,9 @@ pub(crate) struct Costs {
     pub(crate) distance: [u32; 32],
 }
 
-/// What the match at each position of a run costs, whole and one byte shorter.
+/// What the matches at each position of a run cost: the near one, and the far one, whole and one byte shorter.
 pub(crate) struct Prices {
+    pub(crate) near: [u32; RUN],
     pub(crate) whole: [u32; RUN],
     pub(crate) short: [u32; RUN],
 }
@@ -103,11 +104,18 @@ impl Costs {
     }
 }
 
-/// Puts in place of each match what the cheapest parse takes at that position, should it come there.
+/// Puts in `far` what the cheapest parse takes at each position, should it come there: a literal, the match in `near`, or
+/// the match in `far`, maybe one byte shorter.
 #[inline(always)]
-pub(crate) fn choose<I: Isa>(map: &mut [Token], bytes: &[u8], costs: &Costs, totals: &mut Vec<u32>) {
+pub(crate) fn choose<I: Isa>(
+    near: &[Token],
+    far: &mut [Token],
+    bytes: &[u8],
+    costs: &Costs,
+    totals: &mut Vec<u32>,
+) {
     let len = bytes.len();
-    debug_assert!(len == map.len() && len <= MAX_CHUNK);
+    debug_assert!(len == far.len() && len == near.len() && len <= MAX_CHUNK);
     // One more on both sides: for "one byte shorter than none", and for the end.
     totals.clear();
     totals.resize(len + 2, NEVER);
@@ -115,31 +123,41 @@ pub(crate) fn choose<I: Isa>(map: &mut [Token], bytes: &[u8], costs: &Costs, tot
     let totals = &mut totals[..len + 2];
 
     let mut next = 0;
-    let mut prices = Prices { whole: [0; RUN], short: [0; RUN] };
+    let mut prices = Prices { near: [0; RUN], whole: [0; RUN], short: [0; RUN] };
     let mut from = len;
     while from > 0 {
         let part = (from - 1) % RUN + 1;
         from -= part;
-        match map[from..].first_chunk() {
-            Some(run) if part == RUN => I::price_run(run, costs, &mut prices),
-            _ => price_run(&map[from..from + part], costs, &mut prices),
+        match (near[from..].first_chunk(), far[from..].first_chunk()) {
+            (Some(near), Some(far)) if part == RUN => I::price_run(near, far, costs, &mut prices),
+            _ => price_run(&near[from..from + part], &far[from..from + part], costs, &mut prices),
         }
-        let run = map[from..from + part].iter_mut().zip(&bytes[from..from + part]);
-        let run = run.zip(prices.whole.iter().zip(&prices.short));
-        for (lane, ((slot, &byte), (whole, short))) in run.enumerate().rev() {
-            let found = *slot;
+        for lane in (0..part).rev() {
             let at = from + lane;
-            let after = at + found.length();
-            debug_assert!(after <= len);
+            // SAFETY: `at` is before the end of all three, and `lane` before that of a run.
+            let (near, found, byte) = unsafe { (near.at(at), far.at(at), bytes.at(at)) };
+            let (close, after) = (at + near.length(), at + found.length());
+            debug_assert!(after <= len && close <= len && lane < RUN);
             // SAFETY: a match ends in the chunk, so `after <= len`; the totals have two more.
-            let (whole, short) = unsafe { (totals.at(after + 1) + whole, totals.at(after) + short) };
+            let (close, whole, short) = unsafe {
+                (
+                    totals.at(close + 1) + prices.near.at(lane),
+                    totals.at(after + 1) + prices.whole.at(lane),
+                    totals.at(after) + prices.short.at(lane),
+                )
+            };
             let literal = next + costs.literal[usize::from(byte)];
             let matched = select_unpredictable(short < whole, short, whole);
             let found = select_unpredictable(short < whole, found.shortened(), found);
-            *slot = select_unpredictable(matched < literal, found, Token::literal(byte));
-            next = select_unpredictable(matched < literal, matched, literal);
+            let other = select_unpredictable(close < literal, near, Token::literal(byte));
+            let cheap = select_unpredictable(close < literal, close, literal);
+            let choice = select_unpredictable(matched < cheap, found, other);
+            next = select_unpredictable(matched < cheap, matched, cheap);
             // SAFETY: as above.
-            unsafe { totals.put(at + 1, next) };
+            unsafe {
+                far.put(at, choice);
+                totals.put(at + 1, next);
+            }
         }
     }
 }
@@ -197,9 +215,10 @@ const _: () = {
 
 /// The spec of [`Isa::price_run`], for up to a whole run.
 #[inline(always)]
-pub(crate) fn price_run(run: &[Token], costs: &Costs, prices: &mut Prices) {
-    for (lane, found) in run.iter().enumerate() {
-        let (length, distance) = (found.length(), found.distance());
+pub(crate) fn price_run(near: &[Token], far: &[Token], costs: &Costs, prices: &mut Prices) {
+    for (lane, (near, far)) in near.iter().zip(far).enumerate() {
+        prices.near[lane] = costs.price(near.length(), near.distance());
+        let (length, distance) = (far.length(), far.distance());
         prices.whole[lane] = costs.price(length, distance);
         prices.short[lane] = costs.price(length.wrapping_sub(1), distance);
     }

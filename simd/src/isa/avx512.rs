@@ -8,7 +8,7 @@ use crate::checksum::fold;
 use crate::deflate::block::{Codes, DistanceCode, LITLEN_INDEXES};
 use crate::deflate::cost::{Costs, Prices};
 use crate::deflate::emit::Coded;
-use crate::deflate::search::{self, FACTORS, PROBE_READ, PROBED, RUN, Reach, TABLE_BITS};
+use crate::deflate::search::{self, FACTORS, Hash, Links, PROBE_READ, PROBED, RUN, Reach};
 use crate::deflate::token::Token;
 use crate::deflate::walk::Symbols;
 use crate::format::{MAX_MATCH, MIN_MATCH, NO_DISTANCE, WINDOW};
@@ -55,8 +55,8 @@ const fn windows64(offset: u8) -> [u8; 64] {
     indexes
 }
 
-static WORDS: [[u8; 64]; 3] = [windows32(0), windows32(4), windows32(8)];
-static LONGS: [[u8; 64]; 2] = [windows64(0), windows64(8)];
+static WINDOWS32: [[u8; 64]; 3] = [windows32(0), windows32(4), windows32(8)];
+static WINDOWS64: [[u8; 64]; 2] = [windows64(0), windows64(8)];
 /// Indexes of the even 32-bit lanes of two vectors.
 static EVEN: [u8; 64] = {
     let mut indexes = [0; 64];
@@ -78,21 +78,22 @@ impl Isa for Avx512 {
     }
 
     #[inline(always)]
-    unsafe fn hash_run<const KEY: usize>(data: &[u8], at: usize, hashes: &mut [u16; RUN]) {
+    unsafe fn hash_run<const WORDS: usize>(hash: &Hash, data: &[u8], at: usize, hashes: &mut [u16; RUN]) {
         // SAFETY: as the caller vouches; the features are those of the kernel that this is inlined into.
-        unsafe { hash_run::<KEY>(data, at, hashes) }
+        unsafe { hash_run::<WORDS>(hash, data, at, hashes) }
     }
 
     #[inline(always)]
-    unsafe fn probe_run<const KEYS: usize>(
+    unsafe fn probe_run(
         run: &mut [Token; RUN],
-        links: [&[u16; RUN]; KEYS],
+        links: Links,
         data: &[u8],
         at: usize,
         bias: usize,
+        least: usize,
     ) -> u32 {
         // SAFETY: as the caller vouches; the features are those of the kernel that this is inlined into.
-        unsafe { probe_run(run, links, data, at, bias) }
+        unsafe { probe_run(run, links, data, at, bias, least) }
     }
 
     #[inline(always)]
@@ -129,9 +130,9 @@ impl Isa for Avx512 {
     }
 
     #[inline(always)]
-    fn price_run(run: &[Token; RUN], costs: &Costs, prices: &mut Prices) {
+    fn price_run(near: &[Token; RUN], far: &[Token; RUN], costs: &Costs, prices: &mut Prices) {
         // SAFETY: the features are those of the kernel that this is inlined into.
-        unsafe { price_run(run, costs, prices) }
+        unsafe { price_run(near, far, costs, prices) }
     }
 }
 
@@ -178,34 +179,37 @@ fn crc32(seed: u32, data: &[u8]) -> u32 {
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vl")]
 #[inline]
-unsafe fn hash_run<const KEY: usize>(data: &[u8], at: usize, hashes: &mut [u16; RUN]) {
+unsafe fn hash_run<const WORDS: usize>(hash: &Hash, data: &[u8], at: usize, hashes: &mut [u16; RUN]) {
     debug_assert!(at + 32 <= data.len());
     // SAFETY: the caller vouches for these 32 bytes.
     let bytes = unsafe { _mm256_loadu_si256(data.as_ptr().add(at).cast()) };
     let bytes = _mm512_castsi256_si512(bytes);
-    let word = |index: usize| _mm512_permutexvar_epi8(load(&WORDS[index]), bytes);
-    let times = |word, key: usize| _mm512_mullo_epi32(word, _mm512_set1_epi32(FACTORS[key] as i32));
-    let mut sum = times(word(0), 0);
-    if KEY == 1 {
-        sum = _mm512_add_epi32(sum, times(_mm512_slli_epi32::<8>(word(1)), 1));
+    let product = |word: usize| {
+        let own = _mm512_permutexvar_epi8(load(&WINDOWS32[word]), bytes);
+        let own = _mm512_and_si512(own, _mm512_set1_epi32(hash.masks[word] as i32));
+        _mm512_mullo_epi32(own, _mm512_set1_epi32(FACTORS[word] as i32))
+    };
+    let mut sum = product(0);
+    if WORDS > 1 {
+        sum = _mm512_add_epi32(sum, product(1));
     }
-    if KEY == 2 {
-        sum = _mm512_add_epi32(sum, times(word(1), 1));
-        sum = _mm512_add_epi32(sum, times(word(2), 2));
+    if WORDS > 2 {
+        sum = _mm512_add_epi32(sum, product(2));
     }
-    let sum = _mm512_srli_epi32::<{ 32 - TABLE_BITS }>(sum);
+    let sum = _mm512_srl_epi32(sum, _mm_cvtsi32_si128(hash.shift as i32));
     // SAFETY: the array has the 32 bytes.
     unsafe { _mm256_storeu_si256(hashes.as_mut_ptr().cast(), _mm512_cvtepi32_epi16(sum)) };
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi,avx512vl,avx512vpopcntdq")]
 #[inline]
-unsafe fn probe_run<const KEYS: usize>(
+unsafe fn probe_run(
     run: &mut [Token; RUN],
-    links: [&[u16; RUN]; KEYS],
+    links: Links,
     data: &[u8],
     at: usize,
     bias: usize,
+    least: usize,
 ) -> u32 {
     debug_assert!(at + 32 <= data.len());
     // SAFETY: the caller vouches for 32 bytes.
@@ -222,7 +226,7 @@ unsafe fn probe_run<const KEYS: usize>(
     };
     let mut most = _mm512_setzero_si512();
     let mut best = _mm512_setzero_si512();
-    for links in links {
+    for links in links.runs() {
         let distance = _mm256_sub_epi16(here, load16(links));
         let valid = _mm256_cmple_epu16_mask(distance, reach);
         let distance = _mm512_cvtepu16_epi32(distance);
@@ -233,7 +237,7 @@ unsafe fn probe_run<const KEYS: usize>(
         most = _mm512_mask_mov_epi32(most, better, equal);
         best = _mm512_mask_mov_epi32(best, better, distance);
     }
-    let found = _mm512_cmpgt_epu32_mask(most, _mm512_set1_epi32(MIN_MATCH as i32));
+    let found = _mm512_cmpge_epu32_mask(most, _mm512_set1_epi32(least as i32));
     let matches = _mm512_or_si512(_mm512_slli_epi32::<16>(most), best);
     let matches = _mm512_maskz_mov_epi32(found, matches);
     // SAFETY: the run has the 64 bytes.
@@ -318,8 +322,8 @@ unsafe fn equal_bytes(bytes: __m512i, base: *const u8, valid: u16, index: __m512
         let below = _mm512_add_epi64(differ, _mm512_set1_epi64(-1));
         _mm512_popcnt_epi64(_mm512_andnot_si512(differ, below))
     };
-    let low = half(&LONGS[0], valid as u8, _mm512_castsi512_si256(index));
-    let high = half(&LONGS[1], (valid >> 8) as u8, _mm512_extracti64x4_epi64::<1>(index));
+    let low = half(&WINDOWS64[0], valid as u8, _mm512_castsi512_si256(index));
+    let high = half(&WINDOWS64[1], (valid >> 8) as u8, _mm512_extracti64x4_epi64::<1>(index));
     _mm512_srli_epi32::<3>(_mm512_permutex2var_epi32(low, load(&EVEN), high))
 }
 
@@ -420,13 +424,18 @@ fn distance_slot(distance: __m512i) -> __m512i {
 
 #[target_feature(enable = "avx512f,avx512cd")]
 #[inline]
-fn price_run(run: &[Token; RUN], costs: &Costs, prices: &mut Prices) {
+fn price_run(near: &[Token; RUN], far: &[Token; RUN], costs: &Costs, prices: &mut Prices) {
     let one = _mm512_set1_epi32(1);
-    let (length, distance) = split(run);
+    let above = |length| _mm512_sub_epi32(length, _mm512_set1_epi32(MIN_MATCH as i32));
+    let (length, distance) = split(near);
+    // Up to PROBED bytes, each length has a slot of its own.
+    let price = lookup(&costs.length, above(length));
+    store(&mut prices.near, _mm512_add_epi32(price, lookup(&costs.distance, distance_slot(distance))));
+    let (length, distance) = split(far);
     let far = lookup(&costs.distance, distance_slot(distance));
     let price = |length| {
         // Four slots for each power of two. The first eight are their own, and so is the last.
-        let above = _mm512_sub_epi32(length, _mm512_set1_epi32(MIN_MATCH as i32));
+        let above = above(length);
         let power = _mm512_sub_epi32(_mm512_set1_epi32(31), _mm512_lzcnt_epi32(above));
         let shift = _mm512_sub_epi32(power, _mm512_set1_epi32(2));
         let slot = _mm512_add_epi32(_mm512_slli_epi32::<2>(shift), _mm512_srlv_epi32(above, shift));

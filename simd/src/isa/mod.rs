@@ -14,7 +14,7 @@ use crate::deflate::block::Codes;
 use crate::deflate::body::Chunk;
 use crate::deflate::cost::{self, Costs, Prices};
 use crate::deflate::emit::{self, Coded};
-use crate::deflate::search::{self, RUN, Reach};
+use crate::deflate::search::{self, Hash, Links, RUN, Reach};
 use crate::deflate::token::Token;
 use crate::deflate::walk::{self, Symbols};
 use crate::inflate::bits::Input;
@@ -44,31 +44,31 @@ pub(crate) trait Isa {
     ///
     /// `at + RUN + 16 <= data.len()`.
     #[inline(always)]
-    unsafe fn hash_run<const KEY: usize>(data: &[u8], at: usize, hashes: &mut [u16; RUN]) {
+    unsafe fn hash_run<const WORDS: usize>(hash: &Hash, data: &[u8], at: usize, hashes: &mut [u16; RUN]) {
         for (lane, slot) in hashes.iter_mut().enumerate() {
             // SAFETY: as the caller vouches.
-            *slot = unsafe { search::hash::<KEY>(data, at + lane) };
+            *slot = unsafe { hash.at::<WORDS>(data, at + lane) };
         }
     }
 
-    /// The best match of [`RUN`] positions; a bit for each where all probed bytes are equal.
+    /// The best match of [`RUN`] positions, of at least `least` bytes; a bit for each where all probed bytes are equal.
     ///
     /// # Safety
     ///
     /// `at + RUN + PROBE_READ <= data.len()`.
     #[inline(always)]
-    unsafe fn probe_run<const KEYS: usize>(
+    unsafe fn probe_run(
         run: &mut [Token; RUN],
-        links: [&[u16; RUN]; KEYS],
+        links: Links,
         data: &[u8],
         at: usize,
         bias: usize,
+        least: usize,
     ) -> u32 {
         let mut deep = 0;
         for (lane, slot) in run.iter_mut().enumerate() {
-            let links = links.map(|links| links[lane]);
             // SAFETY: as the caller vouches.
-            *slot = unsafe { search::probe_one(links, data, at + lane, bias) };
+            *slot = unsafe { search::probe_one(links, lane, data, at + lane, bias, least) };
             deep |= u32::from(slot.length() == search::PROBED) << lane;
         }
         deep
@@ -114,10 +114,10 @@ pub(crate) trait Isa {
         }
     }
 
-    /// What each match costs, and what it costs one byte shorter. Where there is none, anything below 2^16.
+    /// What each near and far match costs, and what the far one costs one byte shorter. Where there is none, anything below 2^16.
     #[inline(always)]
-    fn price_run(run: &[Token; RUN], costs: &Costs, prices: &mut Prices) {
-        cost::price_run(run, costs, prices);
+    fn price_run(near: &[Token; RUN], far: &[Token; RUN], costs: &Costs, prices: &mut Prices) {
+        cost::price_run(near, far, costs, prices);
     }
 
     /// Continues a CRC-32.
