@@ -57,6 +57,7 @@ struct Scratch {
     /// The map of each parse but the last.
     first: Vec<Token>,
     totals: Vec<u32>,
+    bytes: Vec<u8>,
 }
 
 impl Body {
@@ -178,10 +179,13 @@ pub(crate) fn parse<I: Isa>(chunk: Chunk, data: &[u8], start: usize) -> usize {
     let Chunk { plan, search, scratch, tokens, histogram } = chunk;
     let len = tokens.len();
     let bytes = &data[start..start + len];
+    let padded = cost::padded(len);
     for map in &mut scratch.maps {
-        map.resize(map.len().max(len), Token::NONE);
+        map.resize(map.len().max(padded), Token::NONE);
     }
-    let [near, map, walked] = scratch.maps.each_mut().map(|map| &mut map[..len]);
+    let [near_map, far_map, walked] = scratch.maps.each_mut().map(|map| &mut map[..padded]);
+    let walked = &mut walked[..len];
+    let (near, map) = (&mut near_map[..len], &mut far_map[..len]);
     let count = match plan.parse {
         Parse::Stored => return 0,
         Parse::Lazy => {
@@ -192,16 +196,22 @@ pub(crate) fn parse<I: Isa>(chunk: Chunk, data: &[u8], start: usize) -> usize {
         }
         Parse::Cheapest { passes } => {
             search.fill::<I, true>(near, map, data, start);
+            near_map[len..].fill(Token::NONE);
+            far_map[len..].fill(Token::NONE);
+            scratch.bytes.clear();
+            scratch.bytes.extend_from_slice(bytes);
+            scratch.bytes.resize(padded, 0);
+            let (bytes, totals) = (&scratch.bytes, &mut scratch.totals);
             let mut costs = Costs::typical();
             for _ in 1..passes {
                 scratch.first.clear();
-                scratch.first.extend_from_slice(map);
-                cost::choose::<I>(near, &mut scratch.first, bytes, &costs, &mut scratch.totals);
-                let count = walk::walk::<I, false>(&scratch.first, data, start, walked, tokens);
+                scratch.first.extend_from_slice(far_map);
+                cost::choose::<I>(near_map, &mut scratch.first, bytes, len, &costs, totals);
+                let count = walk::walk::<I, false>(&scratch.first[..len], data, start, walked, tokens);
                 costs = Costs::after::<I>(&tokens[..count]);
             }
-            cost::choose::<I>(near, map, bytes, &costs, &mut scratch.totals);
-            walk::walk::<I, false>(map, data, start, walked, tokens)
+            cost::choose::<I>(near_map, far_map, bytes, len, &costs, totals);
+            walk::walk::<I, false>(&far_map[..len], data, start, walked, tokens)
         }
         Parse::Optimal { effort, passes } => {
             search.fill_chains(effort, data, start, len);

@@ -114,10 +114,25 @@ pub(crate) trait Isa {
         }
     }
 
-    /// What each near and far match costs, and what the far one costs one byte shorter. Where there is none, anything below 2^16.
+    /// What each near and far match costs, and what the far one costs one byte shorter. Where there is none, [`NEVER`](cost::NEVER) or more.
     #[inline(always)]
     fn price_run(near: &[Token; RUN], far: &[Token; RUN], costs: &Costs, prices: &mut Prices) {
         cost::price_run(near, far, costs, prices);
+    }
+
+    /// Chooses among the matches of [`SEGMENTS`](cost::SEGMENTS) segments.
+    #[inline(always)]
+    fn choose_segments(
+        near: &[Token],
+        far: &mut [Token],
+        bytes: &[u8],
+        stride: usize,
+        costs: &Costs,
+        totals: &mut [u32],
+    ) where
+        Self: Sized,
+    {
+        cost::choose_segments::<Self>(near, far, bytes, stride, costs, totals);
     }
 
     /// Continues a CRC-32.
