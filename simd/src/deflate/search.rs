@@ -262,7 +262,7 @@ fn probe<I: Isa, const EXTEND: bool>(
         let found = unsafe { probe_one(links, 0, data, at, bias, least) };
         let mut length = found.length().min(end - at);
         if EXTEND && length == PROBED {
-            length = reach.length(data, at, end, found.distance());
+            length = reach.length::<I>(data, at, end, found.distance());
         }
         if length >= least {
             *slot = Token::matched(length, found.distance());
@@ -329,11 +329,11 @@ pub(crate) struct Reach {
 impl Reach {
     /// The length of the match at `at`, of which [`PROBED`] bytes are known to be equal.
     #[inline(always)]
-    fn length(&mut self, data: &[u8], at: usize, end: usize, distance: usize) -> usize {
+    fn length<I: Isa>(&mut self, data: &[u8], at: usize, end: usize, distance: usize) -> usize {
         if distance != self.distance || at >= self.until {
             self.distance = distance;
             let known = at + PROBED;
-            self.until = known + equal_bytes(data, known, distance, end);
+            self.until = known + I::equal_bytes(data, known, distance, end);
         }
         (self.until - at).min(MAX_MATCH)
     }
@@ -341,7 +341,7 @@ impl Reach {
 
 /// Finds the true lengths, up to `end`, of the matches that `deep` has a bit for. The spec of [`Isa::extend_run`].
 #[inline(always)]
-pub(crate) fn extend_run(
+pub(crate) fn extend_run<I: Isa>(
     run: &mut [Token; RUN],
     deep: u32,
     data: &[u8],
@@ -355,7 +355,7 @@ pub(crate) fn extend_run(
         rest &= rest - 1;
         let slot = &mut run[lane % RUN];
         let distance = slot.distance();
-        *slot = Token::matched(reach.length(data, at + lane, end, distance), distance);
+        *slot = Token::matched(reach.length::<I>(data, at + lane, end, distance), distance);
     }
 }
 

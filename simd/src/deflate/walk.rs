@@ -19,17 +19,16 @@ use core::hint::select_unpredictable;
 /// Makes each position a literal that has no match, or a shorter one than the next position.
 #[inline(always)]
 pub(crate) fn be_lazy(map: &mut [Token], bytes: &[u8]) {
-    debug_assert_eq!(map.len(), bytes.len());
-    let (mut rest, mut bytes) = (map, bytes);
-    while let ([this, next, ..], [byte, after @ ..]) = (&mut *rest, bytes) {
-        let literal = this.length() == 0 || next.length() > this.length();
-        *this = if literal { Token::literal(*byte) } else { *this };
-        (rest, bytes) = (&mut rest[1..], after);
+    assert_eq!(map.len(), bytes.len());
+    let Some(last) = map.len().checked_sub(1) else { return };
+    // By index and without a branch, for this becomes a loop of vectors.
+    for at in 0..last {
+        let (this, next) = (map[at], map[at + 1]);
+        let literal = (this.length() == 0) | (next.length() > this.length());
+        map[at] = this.or_literal(bytes[at], literal);
     }
-    if let ([last], [byte]) = (rest, bytes)
-        && last.length() == 0
-    {
-        *last = Token::literal(*byte);
+    if map[last].length() == 0 {
+        map[last] = Token::literal(bytes[last]);
     }
 }
 

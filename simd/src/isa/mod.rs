@@ -93,8 +93,10 @@ pub(crate) trait Isa {
         at: usize,
         end: usize,
         reach: &mut Reach,
-    ) {
-        search::extend_run(run, deep, data, at, end, reach);
+    ) where
+        Self: Sized,
+    {
+        search::extend_run::<Self>(run, deep, data, at, end, reach);
     }
 
     /// What a run of tokens looks up.
