@@ -5,8 +5,9 @@
 //! ```
 
 use super::bits::BitWriter;
-use super::block::{self, Histogram};
+use super::block;
 use super::cost::{self, Costs};
+use super::histogram::Histogram;
 use super::search::{MAX_CHUNK, Search};
 use super::split;
 use super::token::Token;
@@ -216,6 +217,6 @@ pub(crate) fn parse<I: Isa>(chunk: Chunk, data: &[u8], start: usize) -> usize {
             walk::walk::<I, false>(map, data, start, walked, tokens)
         }
     };
-    walk::count::<I>(&tokens[..count], histogram);
+    histogram.count::<I>(&tokens[..count]);
     count
 }

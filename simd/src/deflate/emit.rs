@@ -9,9 +9,9 @@
 
 use super::bits::BitWriter;
 use super::block::{Codes, MAX_TOKEN_BITS};
+use super::histogram::symbols_of;
 use super::search::RUN;
 use super::token::Token;
-use super::walk::symbols_of;
 use crate::isa::Isa;
 
 // A token goes into a 64-bit buffer that holds up to 7 bits already, without a look in between.

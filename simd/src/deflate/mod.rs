@@ -7,6 +7,7 @@ pub(crate) mod chain;
 pub(crate) mod cost;
 pub(crate) mod emit;
 pub(crate) mod header;
+pub(crate) mod histogram;
 pub(crate) mod huffman;
 pub(crate) mod search;
 pub(crate) mod split;

@@ -5,12 +5,12 @@
 use super::Isa;
 use super::x86::Lane128;
 use crate::checksum::fold;
-use crate::deflate::block::{Codes, DistanceCode, LITLEN_INDEXES};
+use crate::deflate::block::{Codes, DistanceCode};
 use crate::deflate::cost::{Costs, Prices};
 use crate::deflate::emit::Coded;
+use crate::deflate::histogram::{LENGTH_INDEX, LITLEN_INDEXES, Symbols};
 use crate::deflate::search::{self, FACTORS, PROBE_READ, PROBED, RUN, Reach, TABLE_BITS};
 use crate::deflate::token::Token;
-use crate::deflate::walk::Symbols;
 use crate::format::{MAX_MATCH, MIN_MATCH, NO_DISTANCE, WINDOW};
 use core::arch::x86_64::*;
 
@@ -117,9 +117,9 @@ impl Isa for Avx512 {
     }
 
     #[inline(always)]
-    fn symbols_run(run: &[Token; RUN], symbols: &mut Symbols) {
+    fn symbols_run(run: &[Token; RUN], index: usize, symbols: &mut Symbols) {
         // SAFETY: the features are those of the kernel that this is inlined into.
-        unsafe { symbols_run(run, symbols) }
+        unsafe { symbols_run(run, index, symbols) }
     }
 
     #[inline(always)]
@@ -345,13 +345,20 @@ fn long_match(data: &[u8], at: usize, distance: usize, end: usize) -> usize {
 
 #[target_feature(enable = "avx512f,avx512cd")]
 #[inline]
-fn symbols_run(run: &[Token; RUN], symbols: &mut Symbols) {
+fn symbols_run(run: &[Token; RUN], index: usize, symbols: &mut Symbols) {
     let (length, distance) = split(run);
     let literal = _mm512_cmpeq_epi32_mask(length, _mm512_set1_epi32(1));
-    let index = _mm512_add_epi32(length, _mm512_set1_epi32(256));
-    store(&mut symbols.litlen, _mm512_mask_mov_epi32(index, literal, distance));
-    let none = _mm512_set1_epi32(NO_DISTANCE as i32);
-    store(&mut symbols.slot, _mm512_mask_mov_epi32(distance_slot(distance), literal, none));
+    let litlen = _mm512_add_epi32(length, _mm512_set1_epi32(LENGTH_INDEX as i32));
+    let litlen = _mm512_mask_mov_epi32(litlen, literal, distance);
+    let slots = _mm512_maskz_compress_epi32(!literal, distance_slot(distance));
+    let litlens = &mut symbols.litlen[index * RUN..][..RUN];
+    let places = &mut symbols.slot[symbols.slots..][..RUN];
+    // SAFETY: the slices have the 32 and 16 bytes.
+    unsafe {
+        _mm256_storeu_si256(litlens.as_mut_ptr().cast(), _mm512_cvtepi32_epi16(litlen));
+        _mm_storeu_si128(places.as_mut_ptr().cast(), _mm512_cvtepi32_epi8(slots));
+    }
+    symbols.slots += literal.count_zeros() as usize;
 }
 
 #[target_feature(enable = "avx512f,avx512cd")]
@@ -359,7 +366,7 @@ fn symbols_run(run: &[Token; RUN], symbols: &mut Symbols) {
 fn code_run(run: &[Token; RUN], codes: &Codes, coded: &mut Coded) {
     let (length, distance) = split(run);
     let literal = _mm512_cmpeq_epi32_mask(length, _mm512_set1_epi32(1));
-    let index = _mm512_add_epi32(length, _mm512_set1_epi32(256));
+    let index = _mm512_add_epi32(length, _mm512_set1_epi32(LENGTH_INDEX as i32));
     let index = _mm512_mask_mov_epi32(index, literal, distance);
     let index = _mm512_and_si512(index, _mm512_set1_epi32(LITLEN_INDEXES as i32 - 1));
     // SAFETY: the table has LITLEN_INDEXES entries of four bytes.

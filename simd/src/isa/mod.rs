@@ -14,9 +14,9 @@ use crate::deflate::block::Codes;
 use crate::deflate::body::Chunk;
 use crate::deflate::cost::{self, Costs, Prices};
 use crate::deflate::emit::{self, Coded};
+use crate::deflate::histogram::{self, Symbols};
 use crate::deflate::search::{self, RUN, Reach};
 use crate::deflate::token::Token;
-use crate::deflate::walk::{self, Symbols};
 use crate::inflate::bits::Input;
 use crate::inflate::{Inflate, Output, fast};
 use std::fmt;
@@ -97,13 +97,19 @@ pub(crate) trait Isa {
         search::extend_run(run, deep, data, at, end, reach);
     }
 
-    /// What a run of tokens looks up.
+    /// What a run of tokens counts, the run at `index` of `symbols`.
     #[inline(always)]
-    fn symbols_run(run: &[Token; RUN], symbols: &mut Symbols) {
-        for (lane, &token) in run.iter().enumerate() {
-            let (litlen, slot) = walk::symbols_of(token);
-            (symbols.litlen[lane], symbols.slot[lane]) = (litlen as u32, slot as u32);
+    fn symbols_run(run: &[Token; RUN], index: usize, symbols: &mut Symbols) {
+        let litlens = &mut symbols.litlen[index * RUN..][..RUN];
+        let slots = &mut symbols.slot[symbols.slots..][..RUN];
+        let mut matches = 0;
+        for (&token, place) in run.iter().zip(litlens) {
+            let (litlen, slot) = histogram::symbols_of(token);
+            *place = litlen as u16;
+            slots[matches % RUN] = slot as u8;
+            matches += usize::from(!token.is_literal());
         }
+        symbols.slots += matches;
     }
 
     /// The bits of a run of tokens.

@@ -5,6 +5,9 @@
 
 use super::Isa;
 use crate::checksum::fold::{self, Lane};
+use crate::deflate::histogram::{LENGTH_INDEX, LITERAL_LANES, Symbols};
+use crate::deflate::search::RUN;
+use crate::deflate::token::Token;
 use core::arch::x86_64::*;
 
 pub(super) struct Avx2;
@@ -23,6 +26,60 @@ impl Isa for Avx2 {
     fn crc32(seed: u32, data: &[u8]) -> u32 {
         fold::crc32::<Lane128>(seed, data)
     }
+
+    #[inline(always)]
+    fn symbols_run(run: &[Token; RUN], index: usize, symbols: &mut Symbols) {
+        // SAFETY: the features are those of the kernel that this is inlined into.
+        unsafe { symbols_run(run, index, symbols) }
+    }
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn symbols_run(run: &[Token; RUN], index: usize, symbols: &mut Symbols) {
+    let [low, high] = [0, 8].map(|first| {
+        let (length, distance) = split(run, first);
+        let literal = _mm256_cmpeq_epi32(length, _mm256_set1_epi32(1));
+        let litlen = _mm256_add_epi32(length, _mm256_set1_epi32(LENGTH_INDEX as i32));
+        let lanes = _mm256_set1_epi32((LITERAL_LANES + first) as i32);
+        let lanes = _mm256_add_epi32(lanes, _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+        let slot = _mm256_blendv_epi8(distance_slot(distance), lanes, literal);
+        (_mm256_blendv_epi8(litlen, distance, literal), slot)
+    });
+    // Packing is done within the halves of a vector.
+    let pack = |low, high| _mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_packus_epi32(low, high));
+    let slots = pack(low.1, high.1);
+    let slots = _mm_packus_epi16(_mm256_castsi256_si128(slots), _mm256_extracti128_si256::<1>(slots));
+    let litlens = &mut symbols.litlen[index * RUN..][..RUN];
+    let places = &mut symbols.slot[symbols.slots..][..RUN];
+    // SAFETY: the slices have the 32 and 16 bytes.
+    unsafe {
+        _mm256_storeu_si256(litlens.as_mut_ptr().cast(), pack(low.0, high.0));
+        _mm_storeu_si128(places.as_mut_ptr().cast(), slots);
+    }
+    symbols.slots += RUN;
+}
+
+/// Lengths and distances of half a run.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn split(run: &[Token; RUN], first: usize) -> (__m256i, __m256i) {
+    let half = &run[first..][..RUN / 2];
+    // SAFETY: the slice has the 32 bytes.
+    let tokens = unsafe { _mm256_loadu_si256(half.as_ptr().cast()) };
+    (_mm256_srli_epi32::<16>(tokens), _mm256_and_si256(tokens, _mm256_set1_epi32(0xffff)))
+}
+
+/// Two slots for each power of two: the power, which is the exponent of the distance as a float, and the bit after the
+/// highest, which is the first of the fraction. The first two are their own.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn distance_slot(distance: __m256i) -> __m256i {
+    let one = _mm256_set1_epi32(1);
+    let below = _mm256_sub_epi32(distance, one);
+    let float = _mm256_castps_si256(_mm256_cvtepi32_ps(below));
+    let slot = _mm256_sub_epi32(_mm256_srli_epi32::<22>(float), _mm256_set1_epi32(2 * 127));
+    _mm256_max_epi32(slot, _mm256_min_epi32(below, one))
 }
 
 /// A vector for [`fold`](crate::checksum::fold).
