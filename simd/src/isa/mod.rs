@@ -112,12 +112,10 @@ pub(crate) trait Isa {
         symbols.slots += matches;
     }
 
-    /// The bits of a run of tokens.
+    /// The bits of a run of tokens; false if a pair has more than fit.
     #[inline(always)]
-    fn code_run(run: &[Token; RUN], codes: &Codes, coded: &mut Coded) {
-        for (lane, &token) in run.iter().enumerate() {
-            (coded.bits[lane], coded.count[lane]) = emit::code(token, codes);
-        }
+    fn code_run(run: &[Token; RUN], codes: &Codes, coded: &mut Coded) -> bool {
+        emit::code_run(run, codes, coded)
     }
 
     /// What each match costs, and what it costs one byte shorter. Where there is none, anything below 2^16.

@@ -5,9 +5,12 @@
 
 use super::Isa;
 use crate::checksum::fold::{self, Lane};
-use crate::deflate::histogram::{LENGTH_INDEX, LITERAL_LANES, Symbols};
+use crate::deflate::block::Codes;
+use crate::deflate::emit::{Coded, MAX_PAIR_BITS};
+use crate::deflate::histogram::{LENGTH_INDEX, LITERAL_LANES, LITLEN_INDEXES, Symbols};
 use crate::deflate::search::RUN;
 use crate::deflate::token::Token;
+use crate::format::NO_DISTANCE;
 use core::arch::x86_64::*;
 
 pub(super) struct Avx2;
@@ -31,6 +34,12 @@ impl Isa for Avx2 {
     fn symbols_run(run: &[Token; RUN], index: usize, symbols: &mut Symbols) {
         // SAFETY: the features are those of the kernel that this is inlined into.
         unsafe { symbols_run(run, index, symbols) }
+    }
+
+    #[inline(always)]
+    fn code_run(run: &[Token; RUN], codes: &Codes, coded: &mut Coded) -> bool {
+        // SAFETY: the features are those of the kernel that this is inlined into.
+        unsafe { code_run(run, codes, coded) }
     }
 }
 
@@ -58,6 +67,60 @@ fn symbols_run(run: &[Token; RUN], index: usize, symbols: &mut Symbols) {
         _mm_storeu_si128(places.as_mut_ptr().cast(), slots);
     }
     symbols.slots += RUN;
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn code_run(run: &[Token; RUN], codes: &Codes, coded: &mut Coded) -> bool {
+    let mut excess = _mm256_setzero_si256();
+    for half in 0..2 {
+        let (length, distance) = split(run, half * RUN / 2);
+        let literal = _mm256_cmpeq_epi32(length, _mm256_set1_epi32(1));
+        let index = _mm256_add_epi32(length, _mm256_set1_epi32(LENGTH_INDEX as i32));
+        let index = _mm256_blendv_epi8(index, distance, literal);
+        let index = _mm256_and_si256(index, _mm256_set1_epi32(LITLEN_INDEXES as i32 - 1));
+        let slot =
+            _mm256_blendv_epi8(distance_slot(distance), _mm256_set1_epi32(NO_DISTANCE as i32), literal);
+        let slot = _mm256_and_si256(slot, _mm256_set1_epi32(31));
+        // SAFETY: the tables have LITLEN_INDEXES and 32 entries of four bytes.
+        let (near, far) = unsafe {
+            (
+                _mm256_i32gather_epi32::<4>(codes.litlen.as_ptr().cast(), index),
+                _mm256_i32gather_epi32::<4>(codes.distance.as_ptr().cast(), slot),
+            )
+        };
+        let near_count = _mm256_srli_epi32::<24>(near);
+        let near = _mm256_and_si256(near, _mm256_set1_epi32(0xff_ffff));
+        let extra_count = _mm256_srli_epi32::<24>(far);
+        let far_count = _mm256_and_si256(_mm256_srli_epi32::<16>(far), _mm256_set1_epi32(0xff));
+        let far = _mm256_and_si256(far, _mm256_set1_epi32(0xffff));
+        let one = _mm256_set1_epi32(1);
+        let mask = _mm256_sub_epi32(_mm256_sllv_epi32(one, extra_count), one);
+        let extra = _mm256_and_si256(_mm256_sub_epi32(distance, one), mask);
+        let far = _mm256_or_si256(far, _mm256_sllv_epi32(extra, far_count));
+        let count = _mm256_add_epi32(near_count, _mm256_add_epi32(far_count, extra_count));
+
+        // Each 64-bit lane has two tokens; their halves are joined to tokens, and those to the pair.
+        let first = |halves| _mm256_and_si256(halves, _mm256_set1_epi64x(0xffff_ffff));
+        let second = |halves| _mm256_srli_epi64::<32>(halves);
+        let join = |near, far, shift| _mm256_or_si256(near, _mm256_sllv_epi64(far, shift));
+        let pair = join(
+            join(first(near), first(far), first(near_count)),
+            join(second(near), second(far), second(near_count)),
+            first(count),
+        );
+        let count = _mm256_add_epi64(first(count), second(count));
+        excess = _mm256_or_si256(excess, _mm256_cmpgt_epi32(count, _mm256_set1_epi32(MAX_PAIR_BITS as i32)));
+        let even = _mm256_permutevar8x32_epi32(count, _mm256_setr_epi32(0, 2, 4, 6, 0, 0, 0, 0));
+        let bits = &mut coded.bits[half * RUN / 4..][..RUN / 4];
+        let counts = &mut coded.count[half * RUN / 4..][..RUN / 4];
+        // SAFETY: the slices have the 32 and 16 bytes.
+        unsafe {
+            _mm256_storeu_si256(bits.as_mut_ptr().cast(), pair);
+            _mm_storeu_si128(counts.as_mut_ptr().cast(), _mm256_castsi256_si128(even));
+        }
+    }
+    _mm256_testz_si256(excess, excess) != 0
 }
 
 /// Lengths and distances of half a run.
