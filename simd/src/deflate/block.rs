@@ -2,7 +2,7 @@
 
 use super::bits::BitWriter;
 use super::header::Header;
-use super::histogram::{Histogram, LENGTH_INDEX, LITLEN_INDEXES};
+use super::histogram::{Construction, Histogram, LENGTH_INDEX, LITLEN_INDEXES, Lengths};
 use super::huffman;
 use super::token::Token;
 use crate::Kernels;
@@ -117,13 +117,14 @@ pub(crate) fn write(
     kernels: &Kernels,
     tokens: &[Token],
     histogram: &Histogram,
+    construction: Construction,
     bytes: &[u8],
     last: bool,
 ) {
-    let lengths = histogram.code_lengths();
-    let header = Header::new(&lengths.litlen, &lengths.distance);
     let symbols = histogram.litlens();
     let distances = histogram.distances();
+    let lengths = Lengths::new(construction, &symbols, distances);
+    let header = Header::new(&lengths.litlen, &lengths.distance);
     let extra = extra_bits(&symbols, distances);
     let dynamic =
         header.size() + extra + size(&symbols, &lengths.litlen) + size(distances, &lengths.distance);

@@ -10,20 +10,14 @@
 //! 3. Two tokens of most bits would not fit the buffer together. They are so rare that a run with such a pair is just
 //!    written token by token.
 
-use super::bits::BitWriter;
+use super::bits::{BitWriter, MAX_PUT};
 use super::block::{Codes, MAX_TOKEN_BITS};
 use super::histogram::symbols_of;
 use super::search::RUN;
 use super::token::Token;
 use crate::isa::Isa;
 
-/// Most bits that are written at once: the 64-bit buffer holds up to 7 already.
-pub(crate) const MAX_PAIR_BITS: u32 = 56;
-
-const _: () = assert!(7 + MAX_PAIR_BITS < 64 && MAX_TOKEN_BITS <= MAX_PAIR_BITS as usize);
-
-/// Bytes that a step may store beyond what it advances.
-const SLACK: usize = 8;
+const _: () = assert!(MAX_TOKEN_BITS <= MAX_PUT as usize);
 
 /// The bits of a run of tokens, two by two, and how many.
 #[derive(Default)]
@@ -35,46 +29,23 @@ pub(crate) struct Coded {
 /// Writes the codes of `tokens`, which take at most `size` bits.
 #[inline(always)]
 pub(crate) fn emit<I: Isa>(tokens: &[Token], codes: &Codes, size: usize, writer: &mut BitWriter) {
-    let (out, buffer, buffered) = writer.parts();
-    let start = out.len();
-    out.reserve(size / 8 + 1 + SLACK);
-    let room = out.spare_capacity_mut().len();
-    let base = out.spare_capacity_mut().as_mut_ptr().cast::<u8>();
-    let (mut bits, mut count) = (*buffer, *buffered);
-    let mut at = 0;
-    let mut put = |value: u64, length: u32| {
-        debug_assert!(length <= MAX_PAIR_BITS && value >> length == 0);
-        bits |= value << count;
-        count += length;
-        debug_assert!(at + 8 <= room);
-        // SAFETY: `at` is at most the whole bytes among the `size` bits of all tokens and the up to 7 before them, and
-        // that and SLACK were reserved.
-        unsafe { base.add(at).cast::<[u8; 8]>().write(bits.to_le_bytes()) };
-        at += (count >> 3) as usize;
-        bits >>= count & !7;
-        count &= 7;
-    };
+    debug_assert!(size >= tokens.iter().map(|&token| code(token, codes).1 as usize).sum());
+    let mut room = writer.room(size);
     let (runs, rest) = tokens.as_chunks::<RUN>();
     let mut coded = Coded::default();
     for run in runs {
-        if I::code_run(run, codes, &mut coded) {
-            for (&value, &length) in coded.bits.iter().zip(&coded.count) {
-                put(value, length);
-            }
-        } else {
-            for &token in run {
-                let (value, length) = code(token, codes);
-                put(value, length);
+        let fits = I::code_run(run, codes, &mut coded);
+        // SAFETY: the tokens take at most `size` bits, as the caller says.
+        unsafe {
+            if fits {
+                room.put(coded.bits.iter().copied().zip(coded.count));
+            } else {
+                room.put(run.iter().map(|&token| code(token, codes)));
             }
         }
     }
-    for &token in rest {
-        let (value, length) = code(token, codes);
-        put(value, length);
-    }
-    (*buffer, *buffered) = (bits, count);
-    // SAFETY: all bytes before `at` were written.
-    unsafe { out.set_len(start + at) };
+    // SAFETY: as above.
+    unsafe { room.put(rest.iter().map(|&token| code(token, codes))) };
 }
 
 /// The spec of [`Isa::code_run`].
@@ -88,7 +59,7 @@ pub(crate) fn code_run(run: &[Token; RUN], codes: &Codes, coded: &mut Coded) -> 
         *count = first.1 + second.1;
         most = most.max(*count);
     }
-    most <= MAX_PAIR_BITS
+    most <= MAX_PUT
 }
 
 /// All bits of one token, and how many.

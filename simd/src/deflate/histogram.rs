@@ -2,6 +2,7 @@
 
 use super::huffman;
 use super::search::RUN;
+use super::shannon;
 use super::token::Token;
 use crate::format::{
     DISTANCE_SLOT, DISTANCE_SYMBOLS, END_OF_BLOCK, LENGTH_SLOTS, LITLEN_SYMBOLS, MAX_CODE_BITS, MAX_MATCH,
@@ -44,6 +45,15 @@ pub(crate) struct Symbols {
     /// Distance slots of the matches, and perhaps [`LITERAL_LANES`] for others.
     pub(crate) slot: [u8; PART],
     pub(crate) slots: usize,
+}
+
+/// How code lengths are found.
+#[derive(Clone, Copy)]
+pub(crate) enum Construction {
+    /// The best ones.
+    Huffman,
+    /// Nearly as good ones, in less time.
+    Shannon,
 }
 
 /// The code lengths of one block.
@@ -118,9 +128,23 @@ impl Histogram {
 
     /// The best code lengths for these frequencies.
     pub(crate) fn code_lengths(&self) -> Lengths {
-        let mut lengths = Lengths { litlen: [0; LITLEN_SYMBOLS], distance: [0; DISTANCE_SYMBOLS] };
-        huffman::code_lengths(&self.litlens(), MAX_CODE_BITS, &mut lengths.litlen);
-        huffman::code_lengths(self.distances(), MAX_CODE_BITS, &mut lengths.distance);
+        Lengths::new(Construction::Huffman, &self.litlens(), self.distances())
+    }
+}
+
+impl Lengths {
+    pub(crate) fn new(
+        construction: Construction,
+        litlens: &[u32; LITLEN_SYMBOLS],
+        distances: &[u32; DISTANCE_SYMBOLS],
+    ) -> Self {
+        let mut lengths = Self { litlen: [0; LITLEN_SYMBOLS], distance: [0; DISTANCE_SYMBOLS] };
+        let code_lengths = match construction {
+            Construction::Huffman => huffman::code_lengths,
+            Construction::Shannon => shannon::code_lengths,
+        };
+        code_lengths(litlens, MAX_CODE_BITS, &mut lengths.litlen);
+        code_lengths(distances, MAX_CODE_BITS, &mut lengths.distance);
         lengths
     }
 }

@@ -10,6 +10,7 @@ pub(crate) mod header;
 pub(crate) mod histogram;
 pub(crate) mod huffman;
 pub(crate) mod search;
+pub(crate) mod shannon;
 pub(crate) mod split;
 pub(crate) mod token;
 pub(crate) mod typical;

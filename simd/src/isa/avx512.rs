@@ -5,9 +5,10 @@
 use super::Isa;
 use super::x86::Lane128;
 use crate::checksum::fold;
+use crate::deflate::bits::MAX_PUT;
 use crate::deflate::block::{Codes, DistanceCode};
 use crate::deflate::cost::{Costs, Prices};
-use crate::deflate::emit::{Coded, MAX_PAIR_BITS};
+use crate::deflate::emit::Coded;
 use crate::deflate::histogram::{LENGTH_INDEX, LITLEN_INDEXES, Symbols};
 use crate::deflate::search::{self, FACTORS, PROBE_READ, PROBED, RUN, Reach, TABLE_BITS};
 use crate::deflate::token::Token;
@@ -401,7 +402,7 @@ fn code_run(run: &[Token; RUN], codes: &Codes, coded: &mut Coded) -> bool {
         _mm512_storeu_si512(coded.bits.as_mut_ptr().cast(), pair);
         _mm256_storeu_si256(coded.count.as_mut_ptr().cast(), _mm512_cvtepi64_epi32(count));
     }
-    _mm512_cmpgt_epu64_mask(count, _mm512_set1_epi64(MAX_PAIR_BITS.into())) == 0
+    _mm512_cmpgt_epu64_mask(count, _mm512_set1_epi64(MAX_PUT.into())) == 0
 }
 
 /// Lengths and distances.

@@ -5,8 +5,9 @@
 
 use super::Isa;
 use crate::checksum::fold::{self, Lane};
+use crate::deflate::bits::MAX_PUT;
 use crate::deflate::block::Codes;
-use crate::deflate::emit::{Coded, MAX_PAIR_BITS};
+use crate::deflate::emit::Coded;
 use crate::deflate::histogram::{LENGTH_INDEX, LITERAL_LANES, LITLEN_INDEXES, Symbols};
 use crate::deflate::search::RUN;
 use crate::deflate::token::Token;
@@ -110,7 +111,7 @@ fn code_run(run: &[Token; RUN], codes: &Codes, coded: &mut Coded) -> bool {
             first(count),
         );
         let count = _mm256_add_epi64(first(count), second(count));
-        excess = _mm256_or_si256(excess, _mm256_cmpgt_epi32(count, _mm256_set1_epi32(MAX_PAIR_BITS as i32)));
+        excess = _mm256_or_si256(excess, _mm256_cmpgt_epi32(count, _mm256_set1_epi32(MAX_PUT as i32)));
         let even = _mm256_permutevar8x32_epi32(count, _mm256_setr_epi32(0, 2, 4, 6, 0, 0, 0, 0));
         let bits = &mut coded.bits[half * RUN / 4..][..RUN / 4];
         let counts = &mut coded.count[half * RUN / 4..][..RUN / 4];
