@@ -8,7 +8,7 @@ use super::token::Token;
 use crate::Kernels;
 use crate::format::{
     DISTANCE_SLOTS, DISTANCE_SYMBOLS, END_OF_BLOCK, FIXED_DISTANCE_LENGTHS, FIXED_LITLEN_LENGTHS,
-    LENGTH_SLOTS, LITLEN_SYMBOLS, MAX_CODE_BITS, MAX_MATCH, MAX_STORED,
+    LENGTH_SLOTS, LITLEN_SYMBOLS, MAX_CODE_BITS, MAX_STORED,
 };
 
 /// The bits of a symbol and, for lengths, its extra bits: `count << 24 | bits`.
@@ -86,21 +86,19 @@ impl Codes {
         };
         let mut codes = [0; 288];
         huffman::assign_codes(litlen, &mut codes[..litlen.len()]);
-        let code = |symbol: usize| (u32::from(codes[symbol]), u32::from(litlen[symbol]));
+        let code = |symbol: usize| Code::new(codes[symbol].into(), litlen[symbol].into());
         for (byte, entry) in table.litlen[..256].iter_mut().enumerate() {
-            let (bits, count) = code(byte);
-            *entry = Code::new(bits, count);
+            *entry = code(byte);
         }
-        let (bits, count) = code(END_OF_BLOCK);
-        table.end = Code::new(bits, count);
+        table.end = code(END_OF_BLOCK);
         for (index, slot) in LENGTH_SLOTS.iter().enumerate() {
-            let (bits, count) = code(257 + index);
-            let first = usize::from(slot.base);
-            let last = (first + (1 << slot.extra) - 1).min(MAX_MATCH);
-            for length in first..=last {
-                let extra = (length - first) as u32;
-                table.litlen[LENGTH_INDEX + length] =
-                    Code::new(bits | extra << count, count + u32::from(slot.extra));
+            let Code(first) = code(END_OF_BLOCK + 1 + index);
+            let first = first + (u32::from(slot.extra) << 24);
+            let step = 1 << litlen[END_OF_BLOCK + 1 + index];
+            let at = LENGTH_INDEX + usize::from(slot.base);
+            // The slot before the last has the entry of the longest match, too, until the last comes.
+            for (extra, entry) in (0..).zip(&mut table.litlen[at..at + (1 << slot.extra)]) {
+                *entry = Code(first + extra * step);
             }
         }
         huffman::assign_codes(distance, &mut codes[..distance.len()]);
