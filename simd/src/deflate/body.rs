@@ -5,8 +5,9 @@
 //! ```
 
 use super::bits::BitWriter;
-use super::block::{self, Histogram};
+use super::block;
 use super::cost::{self, Costs};
+use super::histogram::{Construction, Histogram};
 use super::search::{MAX_CHUNK, Search};
 use super::split;
 use super::token::Token;
@@ -118,7 +119,15 @@ impl Body {
         self.tokens.truncate(before + added);
         if before > 0 && split::pays(&self.histogram, &histogram) {
             let bytes = &data[self.block..start];
-            block::write(writer, kernels, &self.tokens[..before], &self.histogram, bytes, false);
+            block::write(
+                writer,
+                kernels,
+                &self.tokens[..before],
+                &self.histogram,
+                self.construction(),
+                bytes,
+                false,
+            );
             self.tokens.drain(..before);
             self.block = start;
             self.histogram = histogram;
@@ -133,11 +142,16 @@ impl Body {
         if self.plan.parse == Parse::Stored && !bytes.is_empty() {
             block::write_stored(writer, bytes, last);
         } else if last || !bytes.is_empty() {
-            block::write(writer, kernels, &self.tokens, &self.histogram, bytes, last);
+            block::write(writer, kernels, &self.tokens, &self.histogram, self.construction(), bytes, last);
         }
         self.tokens.clear();
         self.histogram = Histogram::EMPTY;
         self.block = self.next;
+    }
+
+    /// Where speed counts most, the code need not be the best.
+    fn construction(&self) -> Construction {
+        if self.plan.parse == Parse::Lazy { Construction::Shannon } else { Construction::Huffman }
     }
 
     /// The first `count` bytes leave the data.
@@ -225,6 +239,6 @@ pub(crate) fn parse<I: Isa>(chunk: Chunk, data: &[u8], start: usize) -> usize {
             walk::walk::<I, false>(map, data, start, walked, tokens)
         }
     };
-    walk::count::<I>(&tokens[..count], histogram);
+    histogram.count::<I>(&tokens[..count]);
     count
 }

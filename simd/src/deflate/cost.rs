@@ -14,11 +14,11 @@
 //! 3. Where there is no match, its "position after it" is the position itself, the total of which is not known yet and
 //!    set to more than any parse costs.
 
-use super::block::Histogram;
 use super::chain::Chains;
+use super::histogram::Histogram;
 use super::search::{MAX_CHUNK, RUN};
 use super::token::Token;
-use super::{typical, walk};
+use super::typical;
 use crate::format::{
     DISTANCE_SLOT, DISTANCE_SLOTS, DISTANCE_SYMBOLS, END_OF_BLOCK, LENGTH_SLOT, LENGTH_SLOTS, MAX_CODE_BITS,
     MAX_MATCH, MIN_MATCH, distance_index,
@@ -64,7 +64,7 @@ impl Costs {
     #[inline(always)]
     pub(crate) fn after<I: Isa>(tokens: &[Token]) -> Self {
         let mut histogram = Histogram::EMPTY;
-        walk::count::<I>(tokens, &mut histogram);
+        histogram.count::<I>(tokens);
         let lengths = histogram.code_lengths();
         let price = |length: u8, unused: u8| u16::from(if length == 0 { unused } else { length }) * BIT;
         Self::new(|symbol| price(lengths.litlen[symbol], 12), |symbol| price(lengths.distance[symbol], 10))

@@ -5,12 +5,13 @@
 use super::Isa;
 use super::x86::Lane128;
 use crate::checksum::fold;
-use crate::deflate::block::{Codes, DistanceCode, LITLEN_INDEXES};
+use crate::deflate::bits::MAX_PUT;
+use crate::deflate::block::{Codes, DistanceCode};
 use crate::deflate::cost::{self, Costs, Prices, RUN_UP, SEGMENTS};
 use crate::deflate::emit::Coded;
+use crate::deflate::histogram::{LENGTH_INDEX, LITLEN_INDEXES, Symbols};
 use crate::deflate::search::{self, FACTORS, Hash, Links, PROBE_READ, PROBED, RUN, Reach};
 use crate::deflate::token::Token;
-use crate::deflate::walk::Symbols;
 use crate::format::{MAX_MATCH, MIN_MATCH, NO_DISTANCE, WINDOW};
 use core::arch::x86_64::*;
 
@@ -118,13 +119,13 @@ impl Isa for Avx512 {
     }
 
     #[inline(always)]
-    fn symbols_run(run: &[Token; RUN], symbols: &mut Symbols) {
+    fn symbols_run(run: &[Token; RUN], index: usize, symbols: &mut Symbols) {
         // SAFETY: the features are those of the kernel that this is inlined into.
-        unsafe { symbols_run(run, symbols) }
+        unsafe { symbols_run(run, index, symbols) }
     }
 
     #[inline(always)]
-    fn code_run(run: &[Token; RUN], codes: &Codes, coded: &mut Coded) {
+    fn code_run(run: &[Token; RUN], codes: &Codes, coded: &mut Coded) -> bool {
         // SAFETY: the features are those of the kernel that this is inlined into.
         unsafe { code_run(run, codes, coded) }
     }
@@ -341,21 +342,28 @@ fn long_match(data: &[u8], at: usize, distance: usize, end: usize) -> usize {
 
 #[target_feature(enable = "avx512f,avx512cd")]
 #[inline]
-fn symbols_run(run: &[Token; RUN], symbols: &mut Symbols) {
+fn symbols_run(run: &[Token; RUN], index: usize, symbols: &mut Symbols) {
     let (length, distance) = split(run);
     let literal = _mm512_cmpeq_epi32_mask(length, _mm512_set1_epi32(1));
-    let index = _mm512_add_epi32(length, _mm512_set1_epi32(256));
-    store(&mut symbols.litlen, _mm512_mask_mov_epi32(index, literal, distance));
-    let none = _mm512_set1_epi32(NO_DISTANCE as i32);
-    store(&mut symbols.slot, _mm512_mask_mov_epi32(distance_slot(distance), literal, none));
+    let litlen = _mm512_add_epi32(length, _mm512_set1_epi32(LENGTH_INDEX as i32));
+    let litlen = _mm512_mask_mov_epi32(litlen, literal, distance);
+    let slots = _mm512_maskz_compress_epi32(!literal, distance_slot(distance));
+    let litlens = &mut symbols.litlen[index * RUN..][..RUN];
+    let places = &mut symbols.slot[symbols.slots..][..RUN];
+    // SAFETY: the slices have the 32 and 16 bytes.
+    unsafe {
+        _mm256_storeu_si256(litlens.as_mut_ptr().cast(), _mm512_cvtepi32_epi16(litlen));
+        _mm_storeu_si128(places.as_mut_ptr().cast(), _mm512_cvtepi32_epi8(slots));
+    }
+    symbols.slots += literal.count_zeros() as usize;
 }
 
 #[target_feature(enable = "avx512f,avx512cd")]
 #[inline]
-fn code_run(run: &[Token; RUN], codes: &Codes, coded: &mut Coded) {
+fn code_run(run: &[Token; RUN], codes: &Codes, coded: &mut Coded) -> bool {
     let (length, distance) = split(run);
     let literal = _mm512_cmpeq_epi32_mask(length, _mm512_set1_epi32(1));
-    let index = _mm512_add_epi32(length, _mm512_set1_epi32(256));
+    let index = _mm512_add_epi32(length, _mm512_set1_epi32(LENGTH_INDEX as i32));
     let index = _mm512_mask_mov_epi32(index, literal, distance);
     let index = _mm512_and_si512(index, _mm512_set1_epi32(LITLEN_INDEXES as i32 - 1));
     // SAFETY: the table has LITLEN_INDEXES entries of four bytes.
@@ -374,23 +382,23 @@ fn code_run(run: &[Token; RUN], codes: &Codes, coded: &mut Coded) {
     let far = _mm512_or_si512(far, _mm512_sllv_epi32(extra, far_count));
 
     let count = _mm512_add_epi32(near_count, _mm512_add_epi32(far_count, extra_count));
-    store(&mut coded.count, count);
-    let join = |near, far, shift| {
-        let far = _mm512_sllv_epi64(_mm512_cvtepu32_epi64(far), _mm512_cvtepu32_epi64(shift));
-        _mm512_or_si512(_mm512_cvtepu32_epi64(near), far)
-    };
-    let low =
-        join(_mm512_castsi512_si256(near), _mm512_castsi512_si256(far), _mm512_castsi512_si256(near_count));
-    let high = join(
-        _mm512_extracti64x4_epi64::<1>(near),
-        _mm512_extracti64x4_epi64::<1>(far),
-        _mm512_extracti64x4_epi64::<1>(near_count),
+
+    // Each 64-bit lane has two tokens; their halves are joined to tokens, and those to the pair.
+    let first = |halves| _mm512_and_si512(halves, _mm512_set1_epi64(0xffff_ffff));
+    let second = |halves| _mm512_srli_epi64::<32>(halves);
+    let join = |near, far, shift| _mm512_or_si512(near, _mm512_sllv_epi64(far, shift));
+    let pair = join(
+        join(first(near), first(far), first(near_count)),
+        join(second(near), second(far), second(near_count)),
+        first(count),
     );
-    // SAFETY: the array has the 128 bytes.
+    let count = _mm512_add_epi64(first(count), second(count));
+    // SAFETY: the arrays have the 64 and 32 bytes.
     unsafe {
-        _mm512_storeu_si512(coded.bits.as_mut_ptr().cast(), low);
-        _mm512_storeu_si512(coded.bits.as_mut_ptr().add(8).cast(), high);
+        _mm512_storeu_si512(coded.bits.as_mut_ptr().cast(), pair);
+        _mm256_storeu_si256(coded.count.as_mut_ptr().cast(), _mm512_cvtepi64_epi32(count));
     }
+    _mm512_cmpgt_epu64_mask(count, _mm512_set1_epi64(MAX_PUT.into())) == 0
 }
 
 /// Lengths and distances.

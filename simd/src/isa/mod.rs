@@ -14,9 +14,9 @@ use crate::deflate::block::Codes;
 use crate::deflate::body::Chunk;
 use crate::deflate::cost::{self, Costs, Prices};
 use crate::deflate::emit::{self, Coded};
+use crate::deflate::histogram::{self, Symbols};
 use crate::deflate::search::{self, Hash, Links, RUN, Reach};
 use crate::deflate::token::Token;
-use crate::deflate::walk::{self, Symbols};
 use crate::inflate::bits::Input;
 use crate::inflate::{Inflate, Output, fast};
 use std::fmt;
@@ -99,21 +99,25 @@ pub(crate) trait Isa {
         search::extend_run::<Self>(run, deep, data, at, end, reach);
     }
 
-    /// What a run of tokens looks up.
+    /// What a run of tokens counts, the run at `index` of `symbols`.
     #[inline(always)]
-    fn symbols_run(run: &[Token; RUN], symbols: &mut Symbols) {
-        for (lane, &token) in run.iter().enumerate() {
-            let (litlen, slot) = walk::symbols_of(token);
-            (symbols.litlen[lane], symbols.slot[lane]) = (litlen as u32, slot as u32);
+    fn symbols_run(run: &[Token; RUN], index: usize, symbols: &mut Symbols) {
+        let litlens = &mut symbols.litlen[index * RUN..][..RUN];
+        let slots = &mut symbols.slot[symbols.slots..][..RUN];
+        let mut matches = 0;
+        for (&token, place) in run.iter().zip(litlens) {
+            let (litlen, slot) = histogram::symbols_of(token);
+            *place = litlen as u16;
+            slots[matches % RUN] = slot as u8;
+            matches += usize::from(!token.is_literal());
         }
+        symbols.slots += matches;
     }
 
-    /// The bits of a run of tokens.
+    /// The bits of a run of tokens; false if a pair has more than fit.
     #[inline(always)]
-    fn code_run(run: &[Token; RUN], codes: &Codes, coded: &mut Coded) {
-        for (lane, &token) in run.iter().enumerate() {
-            (coded.bits[lane], coded.count[lane]) = emit::code(token, codes);
-        }
+    fn code_run(run: &[Token; RUN], codes: &Codes, coded: &mut Coded) -> bool {
+        emit::code_run(run, codes, coded)
     }
 
     /// What each near and far match costs, and what the far one costs one byte shorter. Where there is none, [`NEVER`](cost::NEVER) or more.
