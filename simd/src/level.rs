@@ -1,6 +1,7 @@
 //! Levels: one number for how much time a smaller result is worth.
 
 use crate::deflate::chain::Effort;
+use crate::deflate::search::Keys;
 
 /// How hard the encoder tries: 0 stores, 1 is the fastest, 12 the smallest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -33,8 +34,7 @@ impl Default for Level {
 
 /// What a level does.
 pub(crate) struct Plan {
-    /// Keys of different length that find matches, at most [`MAX_KEYS`](crate::deflate::search::MAX_KEYS).
-    pub(crate) keys: usize,
+    pub(crate) keys: Keys,
     pub(crate) parse: Parse,
 }
 
@@ -58,31 +58,33 @@ impl Level {
     }
 }
 
-const fn lazy(keys: usize) -> Plan {
-    Plan { keys, parse: Parse::Lazy }
+const NO_KEYS: Keys = Keys { bytes: &[], bits: 0 };
+
+const fn lazy(bytes: &'static [usize]) -> Plan {
+    Plan { keys: Keys { bytes, bits: 13 }, parse: Parse::Lazy }
 }
 
-const fn cheapest(keys: usize, passes: usize) -> Plan {
-    Plan { keys, parse: Parse::Cheapest { passes } }
+const fn cheapest(bytes: &'static [usize], bits: u32, passes: usize) -> Plan {
+    Plan { keys: Keys { bytes, bits }, parse: Parse::Cheapest { passes } }
 }
 
 const fn optimal(depth: usize, nice: usize, passes: usize) -> Plan {
     let effort = Effort { depth, nice };
-    Plan { keys: 0, parse: Parse::Optimal { effort, passes } }
+    Plan { keys: NO_KEYS, parse: Parse::Optimal { effort, passes } }
 }
 
 static PLANS: [Plan; 13] = [
-    Plan { keys: 0, parse: Parse::Stored },
+    Plan { keys: NO_KEYS, parse: Parse::Stored },
     // One key and no cost pass: for what is coded anew for each response.
-    lazy(1),
-    lazy(2),
+    lazy(&[4]),
+    lazy(&[4, 7]),
     // The cost pass takes about as long as one more key, and gains as much.
-    cheapest(2, 1),
-    cheapest(3, 1),
-    cheapest(3, 2),
+    cheapest(&[3, 7], 13, 1),
+    cheapest(&[3, 6, 12], 14, 1),
+    cheapest(&[3, 4, 7, 12], 14, 1),
+    cheapest(&[3, 4, 6, 9, 12], 14, 1),
+    cheapest(&[3, 4, 6, 9, 12], 14, 2),
     // From here on every position is searched, which takes three times as long before it finds anything.
-    optimal(6, 20, 1),
-    optimal(12, 32, 1),
     optimal(20, 40, 1),
     optimal(16, 48, 2),
     optimal(40, 128, 2),

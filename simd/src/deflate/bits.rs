@@ -57,9 +57,64 @@ impl<'a> BitWriter<'a> {
         (self.bits as u8, self.count as u8)
     }
 
-    /// The vector and the unfinished byte, for the loop that emits symbols.
-    pub(crate) fn parts(&mut self) -> (&mut Vec<u8>, &mut u64, &mut u32) {
+    /// Makes room for `size` bits.
+    #[inline(always)]
+    pub(crate) fn room(&mut self, size: usize) -> Room<'_> {
         self.flush();
-        (self.out, &mut self.bits, &mut self.count)
+        self.out.reserve(size / 8 + 1 + SLACK);
+        let spare = self.out.spare_capacity_mut();
+        let (base, len) = (spare.as_mut_ptr().cast(), spare.len());
+        Room { out: self.out, base, len, at: 0, bits: &mut self.bits, count: &mut self.count }
+    }
+}
+
+/// Most bits that [`Room::put`] takes at once: its 64 bits hold up to 7 already.
+pub(crate) const MAX_PUT: u32 = 56;
+
+const _: () = assert!(7 + MAX_PUT < 64);
+
+/// Bytes that are stored beyond what is written.
+const SLACK: usize = 8;
+
+/// Where bits go that are known to fit.
+pub(crate) struct Room<'a> {
+    out: &'a mut Vec<u8>,
+    base: *mut u8,
+    len: usize,
+    at: usize,
+    bits: &'a mut u64,
+    count: &'a mut u32,
+}
+
+impl Room<'_> {
+    /// Appends each of `values`, with how many bits it has.
+    ///
+    /// # Safety
+    ///
+    /// No more bits than there was made room for, in all.
+    #[inline(always)]
+    pub(crate) unsafe fn put(&mut self, values: impl Iterator<Item = (u64, u32)>) {
+        let (mut bits, mut count, mut at) = (*self.bits, *self.count, self.at);
+        for (value, length) in values {
+            debug_assert!(length <= MAX_PUT && value >> length == 0);
+            bits |= value << count;
+            count += length;
+            debug_assert!(at + SLACK <= self.len);
+            // SAFETY: `at` is at most the whole bytes among the bits that room was made for and the up to 7 before them, and
+            // SLACK was reserved beyond.
+            unsafe { self.base.add(at).cast::<[u8; 8]>().write(bits.to_le_bytes()) };
+            at += (count >> 3) as usize;
+            bits >>= count & !7;
+            count &= 7;
+        }
+        (*self.bits, *self.count, self.at) = (bits, count, at);
+    }
+}
+
+impl Drop for Room<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        // SAFETY: all bytes before `at` were written.
+        unsafe { self.out.set_len(self.out.len() + self.at) };
     }
 }

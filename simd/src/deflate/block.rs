@@ -2,25 +2,14 @@
 
 use super::bits::BitWriter;
 use super::header::Header;
+use super::histogram::{Construction, Histogram, LENGTH_INDEX, LITLEN_INDEXES, Lengths};
 use super::huffman;
 use super::token::Token;
 use crate::Kernels;
 use crate::format::{
     DISTANCE_SLOTS, DISTANCE_SYMBOLS, END_OF_BLOCK, FIXED_DISTANCE_LENGTHS, FIXED_LITLEN_LENGTHS,
-    LENGTH_SLOT, LENGTH_SLOTS, LITLEN_SYMBOLS, MAX_CODE_BITS, MAX_MATCH, MAX_STORED, MIN_MATCH,
+    LENGTH_SLOTS, LITLEN_SYMBOLS, MAX_CODE_BITS, MAX_STORED,
 };
-
-/// How often each symbol occurs in a block.
-#[derive(Clone)]
-pub(crate) struct Histogram {
-    /// Literals by byte, then lengths by `256 + length`: the parse counts lengths, not symbols, for it has them at hand.
-    pub(crate) litlen: [u32; LITLEN_INDEXES],
-    /// Distance symbols and [`NO_DISTANCE`](crate::format::NO_DISTANCE).
-    pub(crate) distance: [u32; 32],
-}
-
-/// Entries of a table by literal or length, see [`Histogram`]: a power of two, so that no index need be checked.
-pub(crate) const LITLEN_INDEXES: usize = 1024;
 
 /// The bits of a symbol and, for lengths, its extra bits: `count << 24 | bits`.
 #[derive(Clone, Copy, Default)]
@@ -88,50 +77,8 @@ pub(crate) struct Codes {
     end: Code,
 }
 
-/// The code lengths of one block.
-pub(crate) struct Lengths {
-    pub(crate) litlen: [u8; LITLEN_SYMBOLS],
-    pub(crate) distance: [u8; DISTANCE_SYMBOLS],
-}
-
-impl Histogram {
-    pub(crate) const EMPTY: Self = Self { litlen: [0; LITLEN_INDEXES], distance: [0; 32] };
-
-    pub(crate) fn add(&mut self, other: &Self) {
-        for (count, more) in self.litlen.iter_mut().zip(&other.litlen) {
-            *count += more;
-        }
-        for (count, more) in self.distance.iter_mut().zip(&other.distance) {
-            *count += more;
-        }
-    }
-
-    /// The frequencies of the symbols that are sent.
-    fn symbols(&self) -> [u32; LITLEN_SYMBOLS] {
-        let mut symbols = [0; LITLEN_SYMBOLS];
-        symbols[..256].copy_from_slice(&self.litlen[..256]);
-        symbols[END_OF_BLOCK] = 1;
-        for length in MIN_MATCH..=MAX_MATCH {
-            symbols[257 + usize::from(LENGTH_SLOT[length])] += self.litlen[256 + length];
-        }
-        symbols
-    }
-
-    fn distances(&self) -> &[u32; DISTANCE_SYMBOLS] {
-        self.distance.first_chunk().expect("has two more")
-    }
-
-    /// The best code lengths for these frequencies.
-    pub(crate) fn code_lengths(&self) -> Lengths {
-        let mut lengths = Lengths { litlen: [0; LITLEN_SYMBOLS], distance: [0; DISTANCE_SYMBOLS] };
-        huffman::code_lengths(&self.symbols(), MAX_CODE_BITS, &mut lengths.litlen);
-        huffman::code_lengths(self.distances(), MAX_CODE_BITS, &mut lengths.distance);
-        lengths
-    }
-}
-
 impl Codes {
-    fn new(litlen: &[u8], distance: &[u8]) -> Self {
+    pub(crate) fn new(litlen: &[u8], distance: &[u8]) -> Self {
         let mut table = Self {
             litlen: [Code::default(); LITLEN_INDEXES],
             distance: [DistanceCode::default(); 32],
@@ -139,20 +86,19 @@ impl Codes {
         };
         let mut codes = [0; 288];
         huffman::assign_codes(litlen, &mut codes[..litlen.len()]);
-        let code = |symbol: usize| (u32::from(codes[symbol]), u32::from(litlen[symbol]));
+        let code = |symbol: usize| Code::new(codes[symbol].into(), litlen[symbol].into());
         for (byte, entry) in table.litlen[..256].iter_mut().enumerate() {
-            let (bits, count) = code(byte);
-            *entry = Code::new(bits, count);
+            *entry = code(byte);
         }
-        let (bits, count) = code(END_OF_BLOCK);
-        table.end = Code::new(bits, count);
+        table.end = code(END_OF_BLOCK);
         for (index, slot) in LENGTH_SLOTS.iter().enumerate() {
-            let (bits, count) = code(257 + index);
-            let first = usize::from(slot.base);
-            let last = (first + (1 << slot.extra) - 1).min(MAX_MATCH);
-            for length in first..=last {
-                let extra = (length - first) as u32;
-                table.litlen[256 + length] = Code::new(bits | extra << count, count + u32::from(slot.extra));
+            let Code(first) = code(END_OF_BLOCK + 1 + index);
+            let first = first + (u32::from(slot.extra) << 24);
+            let step = 1 << litlen[END_OF_BLOCK + 1 + index];
+            let at = LENGTH_INDEX + usize::from(slot.base);
+            // The slot before the last has the entry of the longest match, too, until the last comes.
+            for (extra, entry) in (0..).zip(&mut table.litlen[at..at + (1 << slot.extra)]) {
+                *entry = Code(first + extra * step);
             }
         }
         huffman::assign_codes(distance, &mut codes[..distance.len()]);
@@ -169,13 +115,14 @@ pub(crate) fn write(
     kernels: &Kernels,
     tokens: &[Token],
     histogram: &Histogram,
+    construction: Construction,
     bytes: &[u8],
     last: bool,
 ) {
-    let lengths = histogram.code_lengths();
-    let header = Header::new(&lengths.litlen, &lengths.distance);
-    let symbols = histogram.symbols();
+    let symbols = histogram.litlens();
     let distances = histogram.distances();
+    let lengths = Lengths::new(construction, &symbols, distances);
+    let header = Header::new(&lengths.litlen, &lengths.distance);
     let extra = extra_bits(&symbols, distances);
     let dynamic =
         header.size() + extra + size(&symbols, &lengths.litlen) + size(distances, &lengths.distance);

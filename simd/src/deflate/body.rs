@@ -5,8 +5,9 @@
 //! ```
 
 use super::bits::BitWriter;
-use super::block::{self, Histogram};
+use super::block;
 use super::cost::{self, Costs};
+use super::histogram::{Construction, Histogram};
 use super::search::{MAX_CHUNK, Search};
 use super::split;
 use super::token::Token;
@@ -52,11 +53,12 @@ pub(crate) struct Body {
 /// What only lives while a chunk is parsed.
 #[derive(Default)]
 struct Scratch {
-    /// The match map, and the walks through it.
-    maps: [Vec<Token>; 2],
+    /// The match maps, near and far, and the walks through them.
+    maps: [Vec<Token>; 3],
     /// The map of each parse but the last.
     first: Vec<Token>,
     totals: Vec<u32>,
+    bytes: Vec<u8>,
 }
 
 impl Body {
@@ -132,7 +134,15 @@ impl Body {
         self.tokens.truncate(before + added);
         if before > 0 && split::pays(&self.histogram, &histogram) {
             let bytes = &data[self.block..start];
-            block::write(writer, kernels, &self.tokens[..before], &self.histogram, bytes, false);
+            block::write(
+                writer,
+                kernels,
+                &self.tokens[..before],
+                &self.histogram,
+                self.construction(),
+                bytes,
+                false,
+            );
             self.tokens.drain(..before);
             self.block = start;
             self.histogram = histogram;
@@ -147,11 +157,16 @@ impl Body {
         if self.plan.parse == Parse::Stored && !bytes.is_empty() {
             block::write_stored(writer, bytes, last);
         } else if last || !bytes.is_empty() {
-            block::write(writer, kernels, &self.tokens, &self.histogram, bytes, last);
+            block::write(writer, kernels, &self.tokens, &self.histogram, self.construction(), bytes, last);
         }
         self.tokens.clear();
         self.histogram = Histogram::EMPTY;
         self.block = self.next;
+    }
+
+    /// Where speed counts most, the code need not be the best.
+    fn construction(&self) -> Construction {
+        if self.plan.parse == Parse::Lazy { Construction::Shannon } else { Construction::Huffman }
     }
 
     /// The first `count` bytes leave the data.
@@ -193,31 +208,39 @@ pub(crate) fn parse<I: Isa>(chunk: Chunk, data: &[u8], start: usize) -> usize {
     let Chunk { plan, search, scratch, tokens, histogram } = chunk;
     let len = tokens.len();
     let bytes = &data[start..start + len];
-    let [map, walked] = &mut scratch.maps;
-    for map in [&mut *map, &mut *walked] {
-        map.resize(map.len().max(len), Token::NONE);
+    let padded = cost::padded(len);
+    for map in &mut scratch.maps {
+        map.resize(map.len().max(padded), Token::NONE);
     }
-    let (map, walked) = (&mut map[..len], &mut walked[..len]);
+    let [near_map, far_map, walked] = scratch.maps.each_mut().map(|map| &mut map[..padded]);
+    let walked = &mut walked[..len];
+    let (near, map) = (&mut near_map[..len], &mut far_map[..len]);
     let count = match plan.parse {
         Parse::Stored => return 0,
         Parse::Lazy => {
             // Only what is taken need have its true length.
-            search.fill::<I, false>(map, data, start);
+            search.fill::<I, false>(&mut [], map, data, start);
             walk::be_lazy(map, bytes);
             walk::walk::<I, true>(map, data, start, walked, tokens)
         }
         Parse::Cheapest { passes } => {
-            search.fill::<I, true>(map, data, start);
+            search.fill::<I, true>(near, map, data, start);
+            near_map[len..].fill(Token::NONE);
+            far_map[len..].fill(Token::NONE);
+            scratch.bytes.clear();
+            scratch.bytes.extend_from_slice(bytes);
+            scratch.bytes.resize(padded, 0);
+            let (bytes, totals) = (&scratch.bytes, &mut scratch.totals);
             let mut costs = Costs::typical();
             for _ in 1..passes {
                 scratch.first.clear();
-                scratch.first.extend_from_slice(map);
-                cost::choose::<I>(&mut scratch.first, bytes, &costs, &mut scratch.totals);
-                let count = walk::walk::<I, false>(&scratch.first, data, start, walked, tokens);
+                scratch.first.extend_from_slice(far_map);
+                cost::choose::<I>(near_map, &mut scratch.first, bytes, len, &costs, totals);
+                let count = walk::walk::<I, false>(&scratch.first[..len], data, start, walked, tokens);
                 costs = Costs::after::<I>(&tokens[..count]);
             }
-            cost::choose::<I>(map, bytes, &costs, &mut scratch.totals);
-            walk::walk::<I, false>(map, data, start, walked, tokens)
+            cost::choose::<I>(near_map, far_map, bytes, len, &costs, totals);
+            walk::walk::<I, false>(&far_map[..len], data, start, walked, tokens)
         }
         Parse::Optimal { effort, passes } => {
             search.fill_chains(effort, data, start, len);
@@ -231,6 +254,6 @@ pub(crate) fn parse<I: Isa>(chunk: Chunk, data: &[u8], start: usize) -> usize {
             walk::walk::<I, false>(map, data, start, walked, tokens)
         }
     };
-    walk::count::<I>(&tokens[..count], histogram);
+    histogram.count::<I>(&tokens[..count]);
     count
 }

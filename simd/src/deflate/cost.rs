@@ -14,11 +14,11 @@
 //! 3. Where there is no match, its "position after it" is the position itself, the total of which is not known yet and
 //!    set to more than any parse costs.
 
-use super::block::Histogram;
 use super::chain::Chains;
+use super::histogram::Histogram;
 use super::search::{MAX_CHUNK, RUN};
 use super::token::Token;
-use super::{typical, walk};
+use super::typical;
 use crate::format::{
     DISTANCE_SLOT, DISTANCE_SLOTS, DISTANCE_SYMBOLS, END_OF_BLOCK, LENGTH_SLOT, LENGTH_SLOTS, MAX_CODE_BITS,
     MAX_MATCH, MIN_MATCH, distance_index,
@@ -31,7 +31,7 @@ use core::hint::select_unpredictable;
 pub(crate) const BIT: u16 = 16;
 
 /// More than any parse costs.
-const NEVER: u32 = 1 << 30;
+pub(crate) const NEVER: u32 = 1 << 30;
 
 /// The highest cost of a symbol without its extra bits.
 const MAX_BITS: u16 = 20;
@@ -52,8 +52,9 @@ pub(crate) struct Costs {
     pub(crate) distance: [u32; 32],
 }
 
-/// What the match at each position of a run costs, whole and one byte shorter.
+/// What the matches at each position of a run cost: the near one, and the far one, whole and one byte shorter.
 pub(crate) struct Prices {
+    pub(crate) near: [u32; RUN],
     pub(crate) whole: [u32; RUN],
     pub(crate) short: [u32; RUN],
 }
@@ -63,7 +64,7 @@ impl Costs {
     #[inline(always)]
     pub(crate) fn after<I: Isa>(tokens: &[Token]) -> Self {
         let mut histogram = Histogram::EMPTY;
-        walk::count::<I>(tokens, &mut histogram);
+        histogram.count::<I>(tokens);
         let lengths = histogram.code_lengths();
         let price = |length: u8, unused: u8| u16::from(if length == 0 { unused } else { length }) * BIT;
         Self::new(|symbol| price(lengths.litlen[symbol], 12), |symbol| price(lengths.distance[symbol], 10))
@@ -103,43 +104,139 @@ impl Costs {
     }
 }
 
-/// Puts in place of each match what the cheapest parse takes at that position, should it come there.
-#[inline(always)]
-pub(crate) fn choose<I: Isa>(map: &mut [Token], bytes: &[u8], costs: &Costs, totals: &mut Vec<u32>) {
-    let len = bytes.len();
-    debug_assert!(len == map.len() && len <= MAX_CHUNK);
-    // One more on both sides: for "one byte shorter than none", and for the end.
-    totals.clear();
-    totals.resize(len + 2, NEVER);
-    totals[len + 1] = 0;
-    let totals = &mut totals[..len + 2];
+/// Segments that a chunk is cut into: as many as the widest vector has lanes.
+pub(crate) const SEGMENTS: usize = 16;
 
-    let mut next = 0;
-    let mut prices = Prices { whole: [0; RUN], short: [0; RUN] };
+/// Positions after its end where the parse of a segment begins. Parses that begin apart soon meet; and what they begin with
+/// matters little, if [`AFTER`] is right.
+pub(crate) const RUN_UP: usize = 16;
+
+/// What each byte after that costs: next to nothing, for who gets there by one match gets on by the next.
+const AFTER: u32 = BIT as u32 / 2;
+
+/// Bytes below which a chunk is one segment.
+const MIN_SEGMENTED: usize = 1024;
+
+/// How many positions each segment of a chunk has.
+pub(crate) fn stride(len: usize) -> usize {
+    if len < MIN_SEGMENTED { len.next_multiple_of(RUN) } else { len.div_ceil(SEGMENTS).next_multiple_of(RUN) }
+}
+
+/// How long maps and bytes must be for [`choose`], with nothing in them after the chunk.
+pub(crate) fn padded(len: usize) -> usize {
+    let segments = if len < MIN_SEGMENTED { 1 } else { SEGMENTS };
+    segments * stride(len) + RUN_UP
+}
+
+/// Rows or entries of the totals of a segment: one before the first position for "one byte shorter than none", and what
+/// the longest match may reach.
+pub(crate) fn total_count(stride: usize) -> usize {
+    1 + stride + RUN_UP + MAX_MATCH
+}
+
+/// The total for a position that is `beyond` bytes after those that are parsed.
+#[inline(always)]
+pub(crate) fn beyond(beyond: usize) -> u32 {
+    (MAX_MATCH - beyond) as u32 * AFTER
+}
+
+/// Puts in `far` what the cheapest parse takes at each position, should it come there: a literal, the match in `near`, or
+/// the match in `far`, maybe one byte shorter.
+///
+/// All are [`padded`].
+#[inline(always)]
+pub(crate) fn choose<I: Isa>(
+    near: &[Token],
+    far: &mut [Token],
+    bytes: &[u8],
+    len: usize,
+    costs: &Costs,
+    totals: &mut Vec<u32>,
+) {
+    let padded = padded(len);
+    assert!(near.len() == padded && far.len() == padded && bytes.len() == padded && len <= MAX_CHUNK);
+    let stride = stride(len);
+    let wanted = total_count(stride) * if len < MIN_SEGMENTED { 1 } else { SEGMENTS };
+    totals.resize(wanted.max(totals.len()), 0);
+    if len < MIN_SEGMENTED {
+        choose_segment::<I>(near, far, bytes, stride, costs, totals);
+    } else {
+        I::choose_segments(near, far, bytes, stride, costs, &mut totals[..wanted]);
+    }
+}
+
+/// The spec of [`Isa::choose_segments`].
+#[inline(always)]
+pub(crate) fn choose_segments<I: Isa>(
+    near: &[Token],
+    far: &mut [Token],
+    bytes: &[u8],
+    stride: usize,
+    costs: &Costs,
+    totals: &mut [u32],
+) {
+    // First things first: a segment reads what the matches of the next one are, before they are chosen from.
+    for segment in 0..SEGMENTS {
+        let range = segment * stride..(segment + 1) * stride + RUN_UP;
+        let far = &mut far[range.clone()];
+        choose_segment::<I>(&near[range.clone()], far, &bytes[range], stride, costs, totals);
+    }
+}
+
+#[inline(always)]
+fn choose_segment<I: Isa>(
+    near: &[Token],
+    far: &mut [Token],
+    bytes: &[u8],
+    stride: usize,
+    costs: &Costs,
+    totals: &mut [u32],
+) {
+    let len = stride + RUN_UP;
+    assert!(
+        near.len() >= len && far.len() >= len && bytes.len() >= len && totals.len() >= total_count(stride)
+    );
+    for (index, total) in totals[1 + len..][..MAX_MATCH].iter_mut().enumerate() {
+        *total = beyond(index);
+    }
+    let mut next = totals[1 + len];
+    let mut prices = Prices { near: [0; RUN], whole: [0; RUN], short: [0; RUN] };
     let mut from = len;
     while from > 0 {
-        let part = (from - 1) % RUN + 1;
-        from -= part;
-        match map[from..].first_chunk() {
-            Some(run) if part == RUN => I::price_run(run, costs, &mut prices),
-            _ => price_run(&map[from..from + part], costs, &mut prices),
-        }
-        let run = map[from..from + part].iter_mut().zip(&bytes[from..from + part]);
-        let run = run.zip(prices.whole.iter().zip(&prices.short));
-        for (lane, ((slot, &byte), (whole, short))) in run.enumerate().rev() {
-            let found = *slot;
+        from -= RUN;
+        let (Some(run), Some(far_run)) = (near[from..].first_chunk(), far[from..].first_chunk()) else {
+            break;
+        };
+        I::price_run(run, far_run, costs, &mut prices);
+        for lane in (0..RUN).rev() {
             let at = from + lane;
-            let after = at + found.length();
-            debug_assert!(after <= len);
-            // SAFETY: a match ends in the chunk, so `after <= len`; the totals have two more.
-            let (whole, short) = unsafe { (totals.at(after + 1) + whole, totals.at(after) + short) };
-            let literal = next + costs.literal[usize::from(byte)];
+            // SAFETY: `at` is before the end of all three, and `lane` before that of a run.
+            let (near, found, byte) = unsafe { (near.at(at), far.at(at), bytes.at(at)) };
+            let (close, after) = (at + near.length(), at + found.length());
+            debug_assert!(after < at + 1 + MAX_MATCH && close < at + 1 + MAX_MATCH && lane < RUN);
+            // SAFETY: a match is no longer than MAX_MATCH, and the totals have as many after the last position.
+            let (close, whole, short) = unsafe {
+                (
+                    totals.at(close + 1) + prices.near.at(lane),
+                    totals.at(after + 1) + prices.whole.at(lane),
+                    totals.at(after) + prices.short.at(lane),
+                )
+            };
             let matched = select_unpredictable(short < whole, short, whole);
             let found = select_unpredictable(short < whole, found.shortened(), found);
-            *slot = select_unpredictable(matched < literal, found, Token::literal(byte));
+            let other = select_unpredictable(close < matched, near, found);
+            let matched = select_unpredictable(close < matched, close, matched);
+            // Only from here on the position waits for the next one.
+            let literal = next + costs.literal[usize::from(byte)];
+            let choice = select_unpredictable(matched < literal, other, Token::literal(byte));
             next = select_unpredictable(matched < literal, matched, literal);
             // SAFETY: as above.
-            unsafe { totals.put(at + 1, next) };
+            unsafe {
+                if at < stride {
+                    far.put(at, choice);
+                }
+                totals.put(at + 1, next);
+            }
         }
     }
 }
@@ -197,11 +294,13 @@ const _: () = {
 
 /// The spec of [`Isa::price_run`], for up to a whole run.
 #[inline(always)]
-pub(crate) fn price_run(run: &[Token], costs: &Costs, prices: &mut Prices) {
-    for (lane, found) in run.iter().enumerate() {
-        let (length, distance) = (found.length(), found.distance());
-        prices.whole[lane] = costs.price(length, distance);
-        prices.short[lane] = costs.price(length.wrapping_sub(1), distance);
+pub(crate) fn price_run(near: &[Token], far: &[Token], costs: &Costs, prices: &mut Prices) {
+    for (lane, (near, far)) in near.iter().zip(far).enumerate() {
+        let none = |token: Token| if token.length() == 0 { NEVER } else { 0 };
+        prices.near[lane] = costs.price(near.length(), near.distance()) + none(*near);
+        let (length, distance) = (far.length(), far.distance());
+        prices.whole[lane] = costs.price(length, distance) + none(*far);
+        prices.short[lane] = costs.price(length.wrapping_sub(1), distance) + none(*far);
     }
 }
 

@@ -44,22 +44,33 @@ pub(crate) fn code_lengths(frequencies: &[u32], limit: usize, lengths: &mut [u8]
 
 /// Gives each symbol its canonical code (RFC 1951, section 3.2.2), bits reversed as they are sent.
 pub(crate) fn assign_codes(lengths: &[u8], codes: &mut [u16]) {
-    let mut next = [0u16; MAX_CODE_BITS + 2];
-    for &length in lengths {
-        next[usize::from(length) + 1] += 1;
+    debug_assert!(lengths.iter().all(|&length| usize::from(length) <= MAX_CODE_BITS));
+    // Neighbours are counted apart, and so are symbols without a code below: each increment waits for the last in its place.
+    let mut counts = [[0u16; LENGTHS]; 4];
+    for (index, &length) in lengths.iter().enumerate() {
+        counts[index % 4][usize::from(length) % LENGTHS] += 1;
     }
-    next[1] = 0;
-    for length in 1..next.len() - 1 {
-        next[length + 1] = (next[length + 1] + next[length]) << 1;
+    // Codes are aligned to the left, where they are a sum of what each code before takes of the code space.
+    let mut next = [0u16; 2 * LENGTHS];
+    for length in 1..LENGTHS - 1 {
+        let count: u16 = counts.iter().map(|counts| counts[length]).sum();
+        next[length + 1] = next[length].wrapping_add(count << (16 - length));
     }
-    for (&length, code) in lengths.iter().zip(codes) {
-        let length = usize::from(length);
-        if length > 0 {
-            *code = next[length].reverse_bits() >> (16 - length);
-            next[length] += 1;
-        }
+    for (index, (&length, code)) in lengths.iter().zip(&mut *codes).enumerate() {
+        let place = if length == 0 { LENGTHS + index % LENGTHS } else { length.into() };
+        let next = &mut next[place % (2 * LENGTHS)];
+        *code = *next;
+        *next = next.wrapping_add(((1u32 << 16) >> length) as u16);
+    }
+    for code in codes {
+        *code = code.reverse_bits();
     }
 }
+
+/// Values of a code length, with 0.
+const LENGTHS: usize = MAX_CODE_BITS + 1;
+
+const _: () = assert!(LENGTHS.is_power_of_two());
 
 const SYMBOL_BITS: u32 = 9;
 const SYMBOL_MASK: u32 = (1 << SYMBOL_BITS) - 1;

@@ -24,25 +24,22 @@ use super::chain::{Chains, Effort};
 use super::token::Token;
 use crate::format::{MAX_MATCH, MIN_MATCH, WINDOW};
 use crate::isa::Isa;
-use crate::raw::load64;
+use crate::raw::{Unchecked, load64};
 use core::hint::select_unpredictable;
 
 /// Positions that are parsed at a time, at most.
 pub(crate) const MAX_CHUNK: usize = 16384;
 
-pub(crate) const TABLE_BITS: u32 = 13;
-const TABLE_SIZE: usize = 1 << TABLE_BITS;
-
 /// Positions for which the links are made before they are used: few, to have them at hand.
 const STRIP: usize = 2048;
 
 /// Most keys that a level may use.
-pub(crate) const MAX_KEYS: usize = 3;
+pub(crate) const MAX_KEYS: usize = 6;
 
-/// Bytes of the keys, in the order in which levels add them.
-const KEY_BYTES: [usize; MAX_KEYS] = [4, 7, 12];
+/// Bytes of the longest key.
+const LONGEST_KEY: usize = 12;
 
-/// Bytes that must follow a position for it to be looked up: a probe compares eight, a hash reads up to twelve.
+/// Bytes that must follow a position for it to be looked up: a probe compares eight.
 pub(crate) const PROBED: usize = 8;
 
 /// Positions that a step of an instruction set takes at once.
@@ -55,22 +52,43 @@ pub(crate) const PROBE_READ: usize = 32;
 // The last position of a chunk, after a full window, on a scale that has just been moved down.
 const _: () = assert!(WINDOW + MAX_CHUNK < 1 << 16);
 
+/// What a level looks for.
+#[derive(Clone, Copy)]
+pub(crate) struct Keys {
+    /// The bytes of each key, shortest first.
+    pub(crate) bytes: &'static [usize],
+    /// Each table has this power of two of entries.
+    pub(crate) bits: u32,
+}
+
 /// Hash tables, and the links of one strip.
 pub(crate) struct Search {
-    heads: Vec<Head>,
-    links: [[u16; STRIP]; MAX_KEYS],
+    keys: Vec<Key>,
+    /// One for each key.
+    links: Vec<[u16; STRIP]>,
     /// The position of the data's first byte on the scale of the tables; at least 1, for 0 is an empty entry.
     bias: usize,
     pub(crate) chains: Chains,
 }
 
-type Head = Box<[u16; TABLE_SIZE]>;
+/// A hash table by the next bytes of a position.
+struct Key {
+    hash: Hash,
+    bytes: usize,
+    heads: Box<[u16]>,
+}
 
 impl Search {
-    pub(crate) fn new(keys: usize) -> Self {
+    pub(crate) fn new(keys: Keys) -> Self {
+        debug_assert!(keys.bytes.len() <= MAX_KEYS);
+        let key = |&bytes| Key {
+            hash: Hash::new(bytes, keys.bits),
+            bytes,
+            heads: vec![0; 1 << keys.bits].into_boxed_slice(),
+        };
         Self {
-            heads: (0..keys).map(|_| Box::new([0; TABLE_SIZE])).collect(),
-            links: [[0; STRIP]; MAX_KEYS],
+            keys: keys.bytes.iter().map(key).collect(),
+            links: vec![[0; STRIP]; keys.bytes.len()],
             bias: 1,
             chains: Chains::new(),
         }
@@ -81,24 +99,40 @@ impl Search {
         self.bias += shift;
     }
 
-    /// Fills `map` for the positions from `start` on; what comes before may be matched.
+    /// Fills `far` for the positions from `start` on with the longest match that any key finds, and `near`, if it is not
+    /// empty, with what the first key finds, up to [`PROBED`] bytes. What comes before `start` may be matched.
     ///
-    /// With `EXTEND`, lengths are true up to the end of the map; without, [`PROBED`] means that or more.
+    /// With `EXTEND`, lengths in `far` are true up to the end of the map; without, [`PROBED`] means that or more.
     #[inline(always)]
-    pub(crate) fn fill<I: Isa, const EXTEND: bool>(&mut self, map: &mut [Token], data: &[u8], start: usize) {
-        let end = start + map.len();
-        debug_assert!(start <= WINDOW && map.len() <= MAX_CHUNK && end <= data.len());
+    pub(crate) fn fill<I: Isa, const EXTEND: bool>(
+        &mut self,
+        near: &mut [Token],
+        far: &mut [Token],
+        data: &[u8],
+        start: usize,
+    ) {
+        let end = start + far.len();
+        debug_assert!(start <= WINDOW && far.len() <= MAX_CHUNK && end <= data.len());
         self.make_room(end);
-        match self.heads.as_mut_slice() {
-            [first] => fill::<I, 1, EXTEND>([first], &mut self.links, map, data, start, self.bias),
-            [first, second] => {
-                fill::<I, 2, EXTEND>([first, second], &mut self.links, map, data, start, self.bias);
+        let mut near = near.chunks_mut(STRIP);
+        let mut reach = Reach::default();
+        let mut at = start;
+        for far in far.chunks_mut(STRIP) {
+            let len = far.len();
+            for (key, links) in self.keys.iter_mut().zip(&mut self.links) {
+                match key.bytes {
+                    ..=4 => link::<I, 1>(key, &mut links[..len], data, at, self.bias),
+                    5..=8 => link::<I, 2>(key, &mut links[..len], data, at, self.bias),
+                    _ => link::<I, 3>(key, &mut links[..len], data, at, self.bias),
+                }
             }
-            [first, second, third] => {
-                let heads = [first, second, third];
-                fill::<I, 3, EXTEND>(heads, &mut self.links, map, data, start, self.bias);
+            let mut links = self.links.as_slice();
+            if let Some(near) = near.next() {
+                probe::<I, false>(near, &links[..1], data, at, end, self.bias, &mut reach, MIN_MATCH);
+                links = &links[1..];
             }
-            _ => map.fill(Token::NONE),
+            probe::<I, EXTEND>(far, links, data, at, end, self.bias, &mut reach, MIN_MATCH + 1);
+            at += len;
         }
     }
 
@@ -115,8 +149,8 @@ impl Search {
             return;
         }
         let down = u16::try_from(self.bias - 1).unwrap_or(u16::MAX);
-        for head in &mut self.heads {
-            for entry in head.iter_mut() {
+        for key in &mut self.keys {
+            for entry in key.heads.iter_mut() {
                 *entry = entry.saturating_sub(down);
             }
         }
@@ -125,45 +159,18 @@ impl Search {
     }
 }
 
+/// Sets `links` to where each position's key was last, on the scale of the tables. `WORDS` is how many words of four
+/// bytes the key begins or fills.
 #[inline(always)]
-fn fill<I: Isa, const KEYS: usize, const EXTEND: bool>(
-    mut heads: [&mut Head; KEYS],
-    links: &mut [[u16; STRIP]; MAX_KEYS],
-    map: &mut [Token],
-    data: &[u8],
-    start: usize,
-    bias: usize,
-) {
-    let end = start + map.len();
-    let mut reach = Reach::default();
-    let mut at = start;
-    for strip in map.chunks_mut(STRIP) {
-        let len = strip.len();
-        for (key, head) in heads.iter_mut().enumerate() {
-            let links = &mut links[key][..len];
-            match key {
-                0 => link::<I, 0>(head, links, data, at, bias),
-                1 => link::<I, 1>(head, links, data, at, bias),
-                _ => link::<I, 2>(head, links, data, at, bias),
-            }
-        }
-        let links = std::array::from_fn(|key| &links[key][..len]);
-        probe::<I, KEYS, EXTEND>(strip, links, data, at, end, bias, &mut reach);
-        at += len;
-    }
-}
-
-/// Sets `links` to where each position's key was last, on the scale of the tables.
-#[inline(always)]
-fn link<I: Isa, const KEY: usize>(
-    head: &mut [u16; TABLE_SIZE],
+fn link<I: Isa, const WORDS: usize>(
+    key: &mut Key,
     links: &mut [u16],
     data: &[u8],
     start: usize,
     bias: usize,
 ) {
     // First the hashes, in the place of the links.
-    let readable = (data.len() + 1).saturating_sub(start + KEY_BYTES[KEY].max(PROBED));
+    let readable = (data.len() + 1).saturating_sub(start + PROBED.max(4 * WORDS));
     let (links, beyond) = links.split_at_mut(readable.min(links.len()));
     beyond.fill(0);
     let (runs, _) = links.as_chunks_mut::<RUN>();
@@ -173,18 +180,21 @@ fn link<I: Isa, const KEY: usize>(
             break;
         }
         // SAFETY: as just checked.
-        unsafe { I::hash_run::<KEY>(data, start + done, run) };
+        unsafe { I::hash_run::<WORDS>(&key.hash, data, start + done, run) };
         done += RUN;
     }
     for (link, at) in links[done..].iter_mut().zip(start + done..) {
         // SAFETY: `at` is among the readable.
-        *link = unsafe { hash::<KEY>(data, at) };
+        *link = unsafe { key.hash.at::<WORDS>(data, at) };
     }
     // Then the links, four by four: stores of two bytes each would take as long as all the rest.
     let mut here = (start + bias) as u16;
+    let heads = &mut *key.heads;
     let mut swap = |hash: u64| {
-        let entry = &mut head[hash as usize % TABLE_SIZE];
-        let last = std::mem::replace(entry, here);
+        // SAFETY: a hash has as many bits as the table has entries.
+        let last = unsafe { heads.at(usize::from(hash as u16)) };
+        // SAFETY: as above.
+        unsafe { heads.put(usize::from(hash as u16), here) };
         here = here.wrapping_add(1);
         u64::from(last)
     };
@@ -213,16 +223,18 @@ fn apart(word: u64) -> [u16; 4] {
     unsafe { std::mem::transmute::<u64, [u16; 4]>(word.to_le()) }.map(u16::from_le)
 }
 
-/// Sets `map` to the best match at each position.
+/// Sets `map` to the best match at each position, of at least `least` bytes.
 #[inline(always)]
-fn probe<I: Isa, const KEYS: usize, const EXTEND: bool>(
+#[expect(clippy::too_many_arguments, reason = "one loop, apart for reading")]
+fn probe<I: Isa, const EXTEND: bool>(
     map: &mut [Token],
-    links: [&[u16]; KEYS],
+    links: &[[u16; STRIP]],
     data: &[u8],
     start: usize,
     end: usize,
     bias: usize,
     reach: &mut Reach,
+    least: usize,
 ) {
     let (runs, _) = map.as_chunks_mut::<RUN>();
     let mut at = start;
@@ -230,9 +242,9 @@ fn probe<I: Isa, const KEYS: usize, const EXTEND: bool>(
         if at + RUN + PROBED > end || at + RUN + PROBE_READ > data.len() {
             break;
         }
-        let links = links.map(|links| links[RUN * index..].first_chunk().expect("as long as the map"));
+        let links = Links { all: links, from: RUN * index };
         // SAFETY: as just checked.
-        let deep = unsafe { I::probe_run(run, links, data, at, bias) };
+        let deep = unsafe { I::probe_run(run, links, data, at, bias, least) };
         if EXTEND {
             // SAFETY: as just checked.
             unsafe { I::extend_run(run, deep, data, at, end, reach) };
@@ -242,18 +254,34 @@ fn probe<I: Isa, const KEYS: usize, const EXTEND: bool>(
     for (index, slot) in map.iter_mut().enumerate().skip(at - start) {
         *slot = Token::NONE;
         let at = start + index;
-        if at + PROBED > data.len() || at + MIN_MATCH + 1 > end {
+        if at + PROBED > data.len() || at + least > end {
             continue;
         }
+        let links = Links { all: links, from: index };
         // SAFETY: eight bytes follow.
-        let found = unsafe { probe_one(links.map(|links| links[index]), data, at, bias) };
+        let found = unsafe { probe_one(links, 0, data, at, bias, least) };
         let mut length = found.length().min(end - at);
         if EXTEND && length == PROBED {
-            length = reach.length(data, at, end, found.distance());
+            length = reach.length::<I>(data, at, end, found.distance());
         }
-        if length > MIN_MATCH {
+        if length >= least {
             *slot = Token::matched(length, found.distance());
         }
+    }
+}
+
+/// The links of some positions, by key.
+#[derive(Clone, Copy)]
+pub(crate) struct Links<'a> {
+    all: &'a [[u16; STRIP]],
+    from: usize,
+}
+
+impl Links<'_> {
+    /// Those of a run, for each key.
+    #[inline(always)]
+    pub(crate) fn runs(&self) -> impl Iterator<Item = &[u16; RUN]> {
+        self.all.iter().map(|links| links[self.from..].first_chunk().expect("a strip is some runs"))
     }
 }
 
@@ -263,16 +291,19 @@ fn probe<I: Isa, const KEYS: usize, const EXTEND: bool>(
 ///
 /// `at + PROBED <= data.len()`.
 #[inline(always)]
-pub(crate) unsafe fn probe_one<const KEYS: usize>(
-    links: [u16; KEYS],
+pub(crate) unsafe fn probe_one(
+    links: Links,
+    lane: usize,
     data: &[u8],
     at: usize,
     bias: usize,
+    least: usize,
 ) -> Token {
     // SAFETY: as the caller vouches.
     let own = unsafe { load64(data, at) };
     let (mut most, mut best) = (0, 0);
-    for link in links {
+    for key in links.all {
+        let link = key[(links.from + lane) % STRIP];
         let distance = usize::from(((at + bias) as u16).wrapping_sub(link));
         // No branch here: whether there is a match, and which is best, no predictor could learn.
         let valid = distance <= at.min(WINDOW);
@@ -285,7 +316,7 @@ pub(crate) unsafe fn probe_one<const KEYS: usize>(
         most = select_unpredictable(better, equal, most);
         best = select_unpredictable(better, distance, best);
     }
-    select_unpredictable(most > MIN_MATCH, Token::matched(most, best), Token::NONE)
+    select_unpredictable(most >= least, Token::matched(most, best), Token::NONE)
 }
 
 /// The match that was extended last: `data[..until]` equals what is `distance` before.
@@ -298,11 +329,11 @@ pub(crate) struct Reach {
 impl Reach {
     /// The length of the match at `at`, of which [`PROBED`] bytes are known to be equal.
     #[inline(always)]
-    fn length(&mut self, data: &[u8], at: usize, end: usize, distance: usize) -> usize {
+    fn length<I: Isa>(&mut self, data: &[u8], at: usize, end: usize, distance: usize) -> usize {
         if distance != self.distance || at >= self.until {
             self.distance = distance;
             let known = at + PROBED;
-            self.until = known + equal_bytes(data, known, distance, end);
+            self.until = known + I::equal_bytes(data, known, distance, end);
         }
         (self.until - at).min(MAX_MATCH)
     }
@@ -310,7 +341,7 @@ impl Reach {
 
 /// Finds the true lengths, up to `end`, of the matches that `deep` has a bit for. The spec of [`Isa::extend_run`].
 #[inline(always)]
-pub(crate) fn extend_run(
+pub(crate) fn extend_run<I: Isa>(
     run: &mut [Token; RUN],
     deep: u32,
     data: &[u8],
@@ -324,7 +355,7 @@ pub(crate) fn extend_run(
         rest &= rest - 1;
         let slot = &mut run[lane % RUN];
         let distance = slot.distance();
-        *slot = Token::matched(reach.length(data, at + lane, end, distance), distance);
+        *slot = Token::matched(reach.length::<I>(data, at + lane, end, distance), distance);
     }
 }
 
@@ -344,27 +375,49 @@ pub(crate) fn equal_bytes(data: &[u8], at: usize, distance: usize, end: usize) -
     8 * one_words.len() + rest.take_while(|(one, two)| one == two).count()
 }
 
-/// The hash of the key's bytes at `at`: a sum of products of its 32-bit words.
-///
-/// # Safety
-///
-/// `at + max(PROBED, KEY_BYTES[KEY]) <= data.len()`.
-#[inline(always)]
-pub(crate) unsafe fn hash<const KEY: usize>(data: &[u8], at: usize) -> u16 {
-    // SAFETY: as the caller vouches.
-    let first = unsafe { load64(data, at) };
-    let (low, high) = (first as u32, (first >> 32) as u32);
-    let mut sum = low.wrapping_mul(FACTORS[0]);
-    if KEY == 1 {
-        sum = sum.wrapping_add((high << 8).wrapping_mul(FACTORS[1]));
-    }
-    if KEY == 2 {
-        // SAFETY: as the caller vouches.
-        let last = (unsafe { load64(data, at + 4) } >> 32) as u32;
-        sum = sum.wrapping_add(high.wrapping_mul(FACTORS[1]));
-        sum = sum.wrapping_add(last.wrapping_mul(FACTORS[2]));
-    }
-    (sum >> (32 - TABLE_BITS)) as u16
+/// The hash of a key: a sum of products of its 32-bit words.
+pub(crate) struct Hash {
+    /// The bytes of each word that are part of the key.
+    pub(crate) masks: [u32; MAX_WORDS],
+    /// How far down the wanted bits are.
+    pub(crate) shift: u32,
 }
 
-pub(crate) const FACTORS: [u32; MAX_KEYS] = [0x9e37_79b1, 0x85eb_ca77, 0xc2b2_ae3d];
+const MAX_WORDS: usize = LONGEST_KEY / 4;
+
+pub(crate) const FACTORS: [u32; MAX_WORDS] = [0x9e37_79b1, 0x85eb_ca77, 0xc2b2_ae3d];
+
+impl Hash {
+    fn new(bytes: usize, bits: u32) -> Self {
+        debug_assert!((1..=LONGEST_KEY).contains(&bytes) && bits <= 16);
+        let masks = std::array::from_fn(|word| match bytes.saturating_sub(4 * word) {
+            0 => 0,
+            1 => 0xff,
+            2 => 0xffff,
+            3 => 0xff_ffff,
+            _ => u32::MAX,
+        });
+        Self { masks, shift: 32 - bits }
+    }
+
+    /// The hash of the bytes at `at`, of which `WORDS` words are looked at.
+    ///
+    /// # Safety
+    ///
+    /// `at + max(PROBED, 4 * WORDS) <= data.len()`.
+    #[inline(always)]
+    pub(crate) unsafe fn at<const WORDS: usize>(&self, data: &[u8], at: usize) -> u16 {
+        // SAFETY: as the caller vouches.
+        let first = unsafe { load64(data, at) };
+        let mut sum = (first as u32 & self.masks[0]).wrapping_mul(FACTORS[0]);
+        if WORDS > 1 {
+            sum = sum.wrapping_add(((first >> 32) as u32 & self.masks[1]).wrapping_mul(FACTORS[1]));
+        }
+        if WORDS > 2 {
+            // SAFETY: as the caller vouches.
+            let last = (unsafe { load64(data, at + 4) } >> 32) as u32;
+            sum = sum.wrapping_add((last & self.masks[2]).wrapping_mul(FACTORS[2]));
+        }
+        (sum >> self.shift) as u16
+    }
+}

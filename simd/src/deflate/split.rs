@@ -1,6 +1,6 @@
 //! Where a block ends.
 
-use super::block::Histogram;
+use super::histogram::Histogram;
 
 /// Bits that a block of its own costs: about the header of a dynamic block.
 const HEADER_BITS: u64 = 8 * 64;

@@ -27,6 +27,13 @@ impl Token {
         Self(1 << 16 | byte as u32)
     }
 
+    /// The token, or if `literal` is true that one.
+    #[inline(always)]
+    pub(crate) const fn or_literal(self, byte: u8, literal: bool) -> Self {
+        let mask = (literal as u32).wrapping_neg();
+        Self(self.0 & !mask | Self::literal(byte).0 & mask)
+    }
+
     /// The match at the same distance with one byte less. Of none, something that no one may take.
     #[inline(always)]
     pub(crate) const fn shortened(self) -> Self {

@@ -8,28 +8,25 @@
 //! from there on: so four set out at once, each at the start of its quarter, and what one does beyond its quarter is only
 //! done until it meets the next.
 
-use super::block::Histogram;
-use super::search::{PROBED, RUN};
+use super::search::PROBED;
 use super::token::Token;
-use crate::format::{DISTANCE_SLOT, MAX_MATCH, NO_DISTANCE, distance_index};
+use crate::format::MAX_MATCH;
 use crate::isa::Isa;
 use crate::raw::Unchecked;
-use core::hint::select_unpredictable;
 
 /// Makes each position a literal that has no match, or a shorter one than the next position.
 #[inline(always)]
 pub(crate) fn be_lazy(map: &mut [Token], bytes: &[u8]) {
-    debug_assert_eq!(map.len(), bytes.len());
-    let (mut rest, mut bytes) = (map, bytes);
-    while let ([this, next, ..], [byte, after @ ..]) = (&mut *rest, bytes) {
-        let literal = this.length() == 0 || next.length() > this.length();
-        *this = if literal { Token::literal(*byte) } else { *this };
-        (rest, bytes) = (&mut rest[1..], after);
+    assert_eq!(map.len(), bytes.len());
+    let Some(last) = map.len().checked_sub(1) else { return };
+    // By index and without a branch, for this becomes a loop of vectors.
+    for at in 0..last {
+        let (this, next) = (map[at], map[at + 1]);
+        let literal = (this.length() == 0) | (next.length() > this.length());
+        map[at] = this.or_literal(bytes[at], literal);
     }
-    if let ([last], [byte]) = (rest, bytes)
-        && last.length() == 0
-    {
-        *last = Token::literal(*byte);
+    if map[last].length() == 0 {
+        map[last] = Token::literal(bytes[last]);
     }
 }
 
@@ -113,47 +110,4 @@ pub(crate) fn walk<I: Isa, const EXTEND: bool>(
     }
     debug_assert_eq!(reached, len);
     count
-}
-
-/// Counts the symbols of tokens.
-#[inline(always)]
-pub(crate) fn count<I: Isa>(tokens: &[Token], histogram: &mut Histogram) {
-    // Neighbours are counted apart: an increment waits for the last one of the same symbol.
-    let mut counts = [Histogram::EMPTY, Histogram::EMPTY];
-    let (runs, rest) = tokens.as_chunks::<RUN>();
-    let mut symbols = Symbols::default();
-    for run in runs {
-        I::symbols_run(run, &mut symbols);
-        for (lane, (&litlen, &slot)) in symbols.litlen.iter().zip(&symbols.slot).enumerate() {
-            counts[lane % 2].litlen[litlen as usize % 1024] += 1;
-            counts[lane % 2].distance[slot as usize % 32] += 1;
-        }
-    }
-    for &token in rest {
-        let (litlen, slot) = symbols_of(token);
-        counts[0].litlen[litlen] += 1;
-        counts[0].distance[slot] += 1;
-    }
-    for counts in &counts {
-        histogram.add(counts);
-    }
-}
-
-/// What a run of tokens looks up: see [`symbols_of`].
-#[derive(Default)]
-pub(crate) struct Symbols {
-    pub(crate) litlen: [u32; RUN],
-    pub(crate) slot: [u32; RUN],
-}
-
-/// The index of a literal or length in [`Histogram`] and [`Codes`](super::block::Codes), and the distance slot or
-/// [`NO_DISTANCE`].
-#[inline(always)]
-pub(crate) fn symbols_of(token: Token) -> (usize, usize) {
-    let literal = token.is_literal();
-    let slot = usize::from(DISTANCE_SLOT[distance_index(token.distance())]);
-    (
-        select_unpredictable(literal, token.distance() & 0xff, 256 + token.length()),
-        select_unpredictable(literal, NO_DISTANCE, slot),
-    )
 }

@@ -5,12 +5,13 @@
 use super::Isa;
 use super::x86::{self, Lane128};
 use crate::checksum::fold;
-use crate::deflate::block::{Codes, DistanceCode, LITLEN_INDEXES};
-use crate::deflate::cost::{Costs, Prices};
+use crate::deflate::bits::MAX_PUT;
+use crate::deflate::block::{Codes, DistanceCode};
+use crate::deflate::cost::{self, Costs, Prices, RUN_UP, SEGMENTS};
 use crate::deflate::emit::Coded;
-use crate::deflate::search::{self, FACTORS, PROBE_READ, PROBED, RUN, Reach, TABLE_BITS};
+use crate::deflate::histogram::{LENGTH_INDEX, LITLEN_INDEXES, Symbols};
+use crate::deflate::search::{self, FACTORS, Hash, Links, PROBE_READ, PROBED, RUN, Reach};
 use crate::deflate::token::Token;
-use crate::deflate::walk::Symbols;
 use crate::format::{MAX_MATCH, MIN_MATCH, NO_DISTANCE, WINDOW};
 use core::arch::x86_64::*;
 
@@ -55,8 +56,8 @@ const fn windows64(offset: u8) -> [u8; 64] {
     indexes
 }
 
-static WORDS: [[u8; 64]; 3] = [windows32(0), windows32(4), windows32(8)];
-static LONGS: [[u8; 64]; 2] = [windows64(0), windows64(8)];
+static WINDOWS32: [[u8; 64]; 3] = [windows32(0), windows32(4), windows32(8)];
+static WINDOWS64: [[u8; 64]; 2] = [windows64(0), windows64(8)];
 /// Indexes of the even 32-bit lanes of two vectors.
 static EVEN: [u8; 64] = {
     let mut indexes = [0; 64];
@@ -84,21 +85,22 @@ impl Isa for Avx512 {
     }
 
     #[inline(always)]
-    unsafe fn hash_run<const KEY: usize>(data: &[u8], at: usize, hashes: &mut [u16; RUN]) {
+    unsafe fn hash_run<const WORDS: usize>(hash: &Hash, data: &[u8], at: usize, hashes: &mut [u16; RUN]) {
         // SAFETY: as the caller vouches; the features are those of the kernel that this is inlined into.
-        unsafe { hash_run::<KEY>(data, at, hashes) }
+        unsafe { hash_run::<WORDS>(hash, data, at, hashes) }
     }
 
     #[inline(always)]
-    unsafe fn probe_run<const KEYS: usize>(
+    unsafe fn probe_run(
         run: &mut [Token; RUN],
-        links: [&[u16; RUN]; KEYS],
+        links: Links,
         data: &[u8],
         at: usize,
         bias: usize,
+        least: usize,
     ) -> u32 {
         // SAFETY: as the caller vouches; the features are those of the kernel that this is inlined into.
-        unsafe { probe_run(run, links, data, at, bias) }
+        unsafe { probe_run(run, links, data, at, bias, least) }
     }
 
     #[inline(always)]
@@ -123,21 +125,34 @@ impl Isa for Avx512 {
     }
 
     #[inline(always)]
-    fn symbols_run(run: &[Token; RUN], symbols: &mut Symbols) {
+    fn symbols_run(run: &[Token; RUN], index: usize, symbols: &mut Symbols) {
         // SAFETY: the features are those of the kernel that this is inlined into.
-        unsafe { symbols_run(run, symbols) }
+        unsafe { symbols_run(run, index, symbols) }
     }
 
     #[inline(always)]
-    fn code_run(run: &[Token; RUN], codes: &Codes, coded: &mut Coded) {
+    fn code_run(run: &[Token; RUN], codes: &Codes, coded: &mut Coded) -> bool {
         // SAFETY: the features are those of the kernel that this is inlined into.
         unsafe { code_run(run, codes, coded) }
     }
 
     #[inline(always)]
-    fn price_run(run: &[Token; RUN], costs: &Costs, prices: &mut Prices) {
+    fn price_run(near: &[Token; RUN], far: &[Token; RUN], costs: &Costs, prices: &mut Prices) {
         // SAFETY: the features are those of the kernel that this is inlined into.
-        unsafe { price_run(run, costs, prices) }
+        unsafe { price_run(near, far, costs, prices) }
+    }
+
+    #[inline(always)]
+    fn choose_segments(
+        near: &[Token],
+        far: &mut [Token],
+        bytes: &[u8],
+        stride: usize,
+        costs: &Costs,
+        totals: &mut [u32],
+    ) {
+        // SAFETY: the features are those of the kernel that this is inlined into.
+        unsafe { choose_segments(near, far, bytes, stride, costs, totals) }
     }
 }
 
@@ -184,34 +199,37 @@ fn crc32(seed: u32, data: &[u8]) -> u32 {
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vl")]
 #[inline]
-unsafe fn hash_run<const KEY: usize>(data: &[u8], at: usize, hashes: &mut [u16; RUN]) {
+unsafe fn hash_run<const WORDS: usize>(hash: &Hash, data: &[u8], at: usize, hashes: &mut [u16; RUN]) {
     debug_assert!(at + 32 <= data.len());
     // SAFETY: the caller vouches for these 32 bytes.
     let bytes = unsafe { _mm256_loadu_si256(data.as_ptr().add(at).cast()) };
     let bytes = _mm512_castsi256_si512(bytes);
-    let word = |index: usize| _mm512_permutexvar_epi8(load(&WORDS[index]), bytes);
-    let times = |word, key: usize| _mm512_mullo_epi32(word, _mm512_set1_epi32(FACTORS[key] as i32));
-    let mut sum = times(word(0), 0);
-    if KEY == 1 {
-        sum = _mm512_add_epi32(sum, times(_mm512_slli_epi32::<8>(word(1)), 1));
+    let product = |word: usize| {
+        let own = _mm512_permutexvar_epi8(load(&WINDOWS32[word]), bytes);
+        let own = _mm512_and_si512(own, _mm512_set1_epi32(hash.masks[word] as i32));
+        _mm512_mullo_epi32(own, _mm512_set1_epi32(FACTORS[word] as i32))
+    };
+    let mut sum = product(0);
+    if WORDS > 1 {
+        sum = _mm512_add_epi32(sum, product(1));
     }
-    if KEY == 2 {
-        sum = _mm512_add_epi32(sum, times(word(1), 1));
-        sum = _mm512_add_epi32(sum, times(word(2), 2));
+    if WORDS > 2 {
+        sum = _mm512_add_epi32(sum, product(2));
     }
-    let sum = _mm512_srli_epi32::<{ 32 - TABLE_BITS }>(sum);
+    let sum = _mm512_srl_epi32(sum, _mm_cvtsi32_si128(hash.shift as i32));
     // SAFETY: the array has the 32 bytes.
     unsafe { _mm256_storeu_si256(hashes.as_mut_ptr().cast(), _mm512_cvtepi32_epi16(sum)) };
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi,avx512vl,avx512vpopcntdq")]
 #[inline]
-unsafe fn probe_run<const KEYS: usize>(
+unsafe fn probe_run(
     run: &mut [Token; RUN],
-    links: [&[u16; RUN]; KEYS],
+    links: Links,
     data: &[u8],
     at: usize,
     bias: usize,
+    least: usize,
 ) -> u32 {
     debug_assert!(at + 32 <= data.len());
     // SAFETY: the caller vouches for 32 bytes.
@@ -228,7 +246,7 @@ unsafe fn probe_run<const KEYS: usize>(
     };
     let mut most = _mm512_setzero_si512();
     let mut best = _mm512_setzero_si512();
-    for links in links {
+    for links in links.runs() {
         let distance = _mm256_sub_epi16(here, load16(links));
         let valid = _mm256_cmple_epu16_mask(distance, reach);
         let distance = _mm512_cvtepu16_epi32(distance);
@@ -239,7 +257,7 @@ unsafe fn probe_run<const KEYS: usize>(
         most = _mm512_mask_mov_epi32(most, better, equal);
         best = _mm512_mask_mov_epi32(best, better, distance);
     }
-    let found = _mm512_cmpgt_epu32_mask(most, _mm512_set1_epi32(MIN_MATCH as i32));
+    let found = _mm512_cmpge_epu32_mask(most, _mm512_set1_epi32(least as i32));
     let matches = _mm512_or_si512(_mm512_slli_epi32::<16>(most), best);
     let matches = _mm512_maskz_mov_epi32(found, matches);
     // SAFETY: the run has the 64 bytes.
@@ -247,59 +265,37 @@ unsafe fn probe_run<const KEYS: usize>(
     _mm512_cmpeq_epu32_mask(most, _mm512_set1_epi32(PROBED as i32)).into()
 }
 
-/// Takes what the last long match covers, and compares sixteen bytes more of all others at once, without a branch in
-/// between, which would often go the other way; only what is equal still is looked at one by one. Everything stays in one register: a store of some lanes could not be loaded back at once.
+/// A deep position with the distance of the one before is inside of the same match. Only the others, few of a run, are
+/// looked at one by one; what they find goes to all lanes after them, and there is overwritten by the next.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi,avx512vl,avx512vpopcntdq")]
 #[inline]
 unsafe fn extend_run(
     run: &mut [Token; RUN],
-    mut deep: u16,
+    deep: u16,
     data: &[u8],
     at: usize,
     end: usize,
     reach: &mut Reach,
 ) {
-    debug_assert!(at + RUN + PROBE_READ <= data.len());
-    let lanes = _mm512_cvtepu16_epi32(load16(&LANES));
-    let (mut length, distance) = split(run);
-    let left = |until: usize| _mm512_sub_epi32(_mm512_set1_epi32(until as i32 - at as i32), lanes);
-
-    let cover = |deep, reach: &Reach, length| {
-        let same = _mm512_set1_epi32(reach.distance as i32);
-        let same = _mm512_mask_cmpeq_epi32_mask(deep, distance, same);
-        let covered = _mm512_mask_cmpgt_epi32_mask(same, left(reach.until), _mm512_setzero_si512());
-        (_mm512_mask_mov_epi32(length, covered, left(reach.until)), deep & !covered)
-    };
-    if reach.until > at {
-        (length, deep) = cover(deep, reach, length);
+    debug_assert!(at + RUN + PROBED <= end && at + RUN + PROBE_READ <= data.len());
+    let (length, distance) = split(run);
+    // What the last run leaves is as good as a lane before the first, if it reaches that far.
+    let carried = if reach.until > at { reach.distance } else { 0 };
+    let before = _mm512_alignr_epi32::<15>(distance, _mm512_set1_epi32(carried as i32));
+    let same = _mm512_mask_cmpeq_epi32_mask(deep << 1 | 1, before, distance);
+    let mut starts = deep & !same;
+    let mut until = _mm512_set1_epi32((reach.until as i32).wrapping_sub(at as i32));
+    while starts != 0 {
+        let lane = starts.trailing_zeros() as usize;
+        starts &= starts - 1;
+        reach.distance = run[lane % RUN].distance();
+        let known = at + lane + PROBED;
+        reach.until = known + long_match(data, known, reach.distance, end);
+        until = _mm512_mask_set1_epi32(until, u16::MAX << lane, (reach.until - at) as i32);
     }
-    let index = _mm512_sub_epi32(lanes, distance);
-    // SAFETY: the last lane reads up to eight bytes from `3 * PROBED` after the run, which is PROBE_READ. Lanes in `deep`
-    // have a distance that is at most their position.
-    let more = |known: usize| unsafe {
-        let base = data.as_ptr().add(at + known);
-        let bytes = _mm512_castsi256_si512(_mm256_loadu_si256(base.cast()));
-        equal_bytes(bytes, base, deep, index)
-    };
-    let full = _mm512_set1_epi32(PROBED as i32);
-    let (next, last) = (more(PROBED), more(2 * PROBED));
-    length = _mm512_mask_add_epi32(length, deep, length, next);
-    deep = _mm512_mask_cmpeq_epi32_mask(deep, next, full);
-    length = _mm512_mask_add_epi32(length, deep, length, last);
-    deep = _mm512_mask_cmpeq_epi32_mask(deep, last, full);
-    while deep != 0 {
-        let lane = deep.trailing_zeros() as usize;
-        let first = _mm512_maskz_compress_epi32(deep, distance);
-        reach.distance = _mm_cvtsi128_si32(_mm512_castsi512_si128(first)) as usize;
-        let known = at + lane + 3 * PROBED;
-        reach.until = known.min(end);
-        if known < end {
-            reach.until += long_match(data, known, reach.distance, end);
-        }
-        (length, deep) = cover(deep, reach, length);
-    }
-    length = _mm512_min_epi32(length, left(end));
-    length = _mm512_min_epi32(length, _mm512_set1_epi32(MAX_MATCH as i32));
+    let whole = _mm512_sub_epi32(until, _mm512_cvtepu16_epi32(load16(&LANES)));
+    let whole = _mm512_min_epi32(whole, _mm512_set1_epi32(MAX_MATCH as i32));
+    let length = _mm512_mask_mov_epi32(length, deep, whole);
     let matches = _mm512_or_si512(_mm512_slli_epi32::<16>(length), distance);
     // SAFETY: the run has the 64 bytes.
     unsafe { _mm512_storeu_si512(run.as_mut_ptr().cast(), matches) };
@@ -324,8 +320,8 @@ unsafe fn equal_bytes(bytes: __m512i, base: *const u8, valid: u16, index: __m512
         let below = _mm512_add_epi64(differ, _mm512_set1_epi64(-1));
         _mm512_popcnt_epi64(_mm512_andnot_si512(differ, below))
     };
-    let low = half(&LONGS[0], valid as u8, _mm512_castsi512_si256(index));
-    let high = half(&LONGS[1], (valid >> 8) as u8, _mm512_extracti64x4_epi64::<1>(index));
+    let low = half(&WINDOWS64[0], valid as u8, _mm512_castsi512_si256(index));
+    let high = half(&WINDOWS64[1], (valid >> 8) as u8, _mm512_extracti64x4_epi64::<1>(index));
     _mm512_srli_epi32::<3>(_mm512_permutex2var_epi32(low, load(&EVEN), high))
 }
 
@@ -333,39 +329,47 @@ unsafe fn equal_bytes(bytes: __m512i, base: *const u8, valid: u16, index: __m512
 #[target_feature(enable = "avx512f,avx512bw")]
 #[inline]
 fn long_match(data: &[u8], at: usize, distance: usize, end: usize) -> usize {
-    let (mut one, mut two) = (data[at - distance..].as_chunks().0, data[at..].as_chunks().0);
+    debug_assert!(distance <= at && at <= end && end <= data.len());
     let mut equal = 0;
-    while let ([first, one_rest @ ..], [second, two_rest @ ..]) = (one, two) {
-        let unequal = _mm512_cmpneq_epi8_mask(load(first), load(second));
-        if unequal != 0 {
-            return (equal + unequal.trailing_zeros() as usize).min(end - at);
+    while at + equal + 64 <= data.len() {
+        // SAFETY: 64 bytes follow `at + equal`, and `distance` is at most the position.
+        let (here, there) = unsafe {
+            let here = data.as_ptr().add(at + equal);
+            (_mm512_loadu_si512(here.cast()), _mm512_loadu_si512(here.sub(distance).cast()))
+        };
+        let unequal = _mm512_cmpneq_epi8_mask(here, there);
+        equal += unequal.trailing_zeros() as usize;
+        if unequal != 0 || at + equal >= end {
+            return equal.min(end - at);
         }
-        equal += 64;
-        (one, two) = (one_rest, two_rest);
-    }
-    if at + equal >= end {
-        return end - at;
     }
     equal + search::equal_bytes(data, at + equal, distance, end)
 }
 
 #[target_feature(enable = "avx512f,avx512cd")]
 #[inline]
-fn symbols_run(run: &[Token; RUN], symbols: &mut Symbols) {
+fn symbols_run(run: &[Token; RUN], index: usize, symbols: &mut Symbols) {
     let (length, distance) = split(run);
     let literal = _mm512_cmpeq_epi32_mask(length, _mm512_set1_epi32(1));
-    let index = _mm512_add_epi32(length, _mm512_set1_epi32(256));
-    store(&mut symbols.litlen, _mm512_mask_mov_epi32(index, literal, distance));
-    let none = _mm512_set1_epi32(NO_DISTANCE as i32);
-    store(&mut symbols.slot, _mm512_mask_mov_epi32(distance_slot(distance), literal, none));
+    let litlen = _mm512_add_epi32(length, _mm512_set1_epi32(LENGTH_INDEX as i32));
+    let litlen = _mm512_mask_mov_epi32(litlen, literal, distance);
+    let slots = _mm512_maskz_compress_epi32(!literal, distance_slot(distance));
+    let litlens = &mut symbols.litlen[index * RUN..][..RUN];
+    let places = &mut symbols.slot[symbols.slots..][..RUN];
+    // SAFETY: the slices have the 32 and 16 bytes.
+    unsafe {
+        _mm256_storeu_si256(litlens.as_mut_ptr().cast(), _mm512_cvtepi32_epi16(litlen));
+        _mm_storeu_si128(places.as_mut_ptr().cast(), _mm512_cvtepi32_epi8(slots));
+    }
+    symbols.slots += literal.count_zeros() as usize;
 }
 
 #[target_feature(enable = "avx512f,avx512cd")]
 #[inline]
-fn code_run(run: &[Token; RUN], codes: &Codes, coded: &mut Coded) {
+fn code_run(run: &[Token; RUN], codes: &Codes, coded: &mut Coded) -> bool {
     let (length, distance) = split(run);
     let literal = _mm512_cmpeq_epi32_mask(length, _mm512_set1_epi32(1));
-    let index = _mm512_add_epi32(length, _mm512_set1_epi32(256));
+    let index = _mm512_add_epi32(length, _mm512_set1_epi32(LENGTH_INDEX as i32));
     let index = _mm512_mask_mov_epi32(index, literal, distance);
     let index = _mm512_and_si512(index, _mm512_set1_epi32(LITLEN_INDEXES as i32 - 1));
     // SAFETY: the table has LITLEN_INDEXES entries of four bytes.
@@ -384,23 +388,23 @@ fn code_run(run: &[Token; RUN], codes: &Codes, coded: &mut Coded) {
     let far = _mm512_or_si512(far, _mm512_sllv_epi32(extra, far_count));
 
     let count = _mm512_add_epi32(near_count, _mm512_add_epi32(far_count, extra_count));
-    store(&mut coded.count, count);
-    let join = |near, far, shift| {
-        let far = _mm512_sllv_epi64(_mm512_cvtepu32_epi64(far), _mm512_cvtepu32_epi64(shift));
-        _mm512_or_si512(_mm512_cvtepu32_epi64(near), far)
-    };
-    let low =
-        join(_mm512_castsi512_si256(near), _mm512_castsi512_si256(far), _mm512_castsi512_si256(near_count));
-    let high = join(
-        _mm512_extracti64x4_epi64::<1>(near),
-        _mm512_extracti64x4_epi64::<1>(far),
-        _mm512_extracti64x4_epi64::<1>(near_count),
+
+    // Each 64-bit lane has two tokens; their halves are joined to tokens, and those to the pair.
+    let first = |halves| _mm512_and_si512(halves, _mm512_set1_epi64(0xffff_ffff));
+    let second = |halves| _mm512_srli_epi64::<32>(halves);
+    let join = |near, far, shift| _mm512_or_si512(near, _mm512_sllv_epi64(far, shift));
+    let pair = join(
+        join(first(near), first(far), first(near_count)),
+        join(second(near), second(far), second(near_count)),
+        first(count),
     );
-    // SAFETY: the array has the 128 bytes.
+    let count = _mm512_add_epi64(first(count), second(count));
+    // SAFETY: the arrays have the 64 and 32 bytes.
     unsafe {
-        _mm512_storeu_si512(coded.bits.as_mut_ptr().cast(), low);
-        _mm512_storeu_si512(coded.bits.as_mut_ptr().add(8).cast(), high);
+        _mm512_storeu_si512(coded.bits.as_mut_ptr().cast(), pair);
+        _mm256_storeu_si256(coded.count.as_mut_ptr().cast(), _mm512_cvtepi64_epi32(count));
     }
+    _mm512_cmpgt_epu64_mask(count, _mm512_set1_epi64(MAX_PUT.into())) == 0
 }
 
 /// Lengths and distances.
@@ -408,7 +412,12 @@ fn code_run(run: &[Token; RUN], codes: &Codes, coded: &mut Coded) {
 #[inline]
 fn split(run: &[Token; RUN]) -> (__m512i, __m512i) {
     // SAFETY: the run has the 64 bytes.
-    let tokens = unsafe { _mm512_loadu_si512(run.as_ptr().cast()) };
+    parts(unsafe { _mm512_loadu_si512(run.as_ptr().cast()) })
+}
+
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn parts(tokens: __m512i) -> (__m512i, __m512i) {
     (_mm512_srli_epi32::<16>(tokens), _mm512_and_si512(tokens, _mm512_set1_epi32(0xffff)))
 }
 
@@ -424,27 +433,150 @@ fn distance_slot(distance: __m512i) -> __m512i {
     _mm512_mask_mov_epi32(slot, _mm512_cmplt_epu32_mask(below, _mm512_set1_epi32(2)), below)
 }
 
+/// The slot of each match length, but for the longest.
 #[target_feature(enable = "avx512f,avx512cd")]
 #[inline]
-fn price_run(run: &[Token; RUN], costs: &Costs, prices: &mut Prices) {
+fn length_slot(length: __m512i) -> __m512i {
+    // Four slots for each power of two. The first eight are their own, and so is the longest.
+    let above = _mm512_sub_epi32(length, _mm512_set1_epi32(MIN_MATCH as i32));
+    let power = _mm512_sub_epi32(_mm512_set1_epi32(31), _mm512_lzcnt_epi32(above));
+    let shift = _mm512_sub_epi32(power, _mm512_set1_epi32(2));
+    let slot = _mm512_add_epi32(_mm512_slli_epi32::<2>(shift), _mm512_srlv_epi32(above, shift));
+    let own = _mm512_cmplt_epu32_mask(above, _mm512_set1_epi32(4));
+    let slot = _mm512_mask_mov_epi32(slot, own, above);
+    let longest = _mm512_cmpeq_epi32_mask(length, _mm512_set1_epi32(MAX_MATCH as i32));
+    _mm512_mask_mov_epi32(slot, longest, _mm512_set1_epi32(28))
+}
+
+/// What near and far matches cost, and the far ones less a byte.
+#[target_feature(enable = "avx512f,avx512cd")]
+#[inline]
+fn prices(near: __m512i, far: __m512i, costs: &Costs) -> [__m512i; 3] {
     let one = _mm512_set1_epi32(1);
-    let (length, distance) = split(run);
-    let far = lookup(&costs.distance, distance_slot(distance));
-    let price = |length| {
-        // Four slots for each power of two. The first eight are their own, and so is the last.
-        let above = _mm512_sub_epi32(length, _mm512_set1_epi32(MIN_MATCH as i32));
-        let power = _mm512_sub_epi32(_mm512_set1_epi32(31), _mm512_lzcnt_epi32(above));
-        let shift = _mm512_sub_epi32(power, _mm512_set1_epi32(2));
-        let slot = _mm512_add_epi32(_mm512_slli_epi32::<2>(shift), _mm512_srlv_epi32(above, shift));
-        let own = _mm512_cmplt_epu32_mask(above, _mm512_set1_epi32(4));
-        let slot = _mm512_mask_mov_epi32(slot, own, above);
-        let longest = _mm512_cmpeq_epi32_mask(length, _mm512_set1_epi32(MAX_MATCH as i32));
-        let slot = _mm512_mask_mov_epi32(slot, longest, _mm512_set1_epi32(28));
-        let near = lookup(&costs.length, slot);
-        _mm512_add_epi32(near, far)
-    };
-    store(&mut prices.whole, price(length));
-    store(&mut prices.short, price(_mm512_sub_epi32(length, one)));
+    let never = _mm512_set1_epi32(cost::NEVER as i32);
+    let (length, distance) = parts(near);
+    // Up to PROBED bytes, each length has a slot of its own.
+    let slot = _mm512_sub_epi32(length, _mm512_set1_epi32(MIN_MATCH as i32));
+    let price =
+        _mm512_add_epi32(lookup(&costs.length, slot), lookup(&costs.distance, distance_slot(distance)));
+    let found = _mm512_test_epi32_mask(near, near);
+    let close = _mm512_mask_mov_epi32(never, found, price);
+    let (length, distance) = parts(far);
+    let price = lookup(&costs.distance, distance_slot(distance));
+    let found = _mm512_test_epi32_mask(far, far);
+    let price = _mm512_mask_mov_epi32(never, found, price);
+    let whole = lookup(&costs.length, length_slot(length));
+    let short = lookup(&costs.length, length_slot(_mm512_sub_epi32(length, one)));
+    [close, _mm512_add_epi32(whole, price), _mm512_add_epi32(short, price)]
+}
+
+#[target_feature(enable = "avx512f,avx512cd")]
+#[inline]
+fn price_run(near: &[Token; RUN], far: &[Token; RUN], costs: &Costs, prices_of: &mut Prices) {
+    // SAFETY: the runs have the 64 bytes.
+    let (near, far) =
+        unsafe { (_mm512_loadu_si512(near.as_ptr().cast()), _mm512_loadu_si512(far.as_ptr().cast())) };
+    let [close, whole, short] = prices(near, far, costs);
+    store(&mut prices_of.near, close);
+    store(&mut prices_of.whole, whole);
+    store(&mut prices_of.short, short);
+}
+
+/// Sixteen segments side by side, a lane each; the totals of all at one offset are a row.
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512cd")]
+#[inline]
+fn choose_segments(
+    near: &[Token],
+    far: &mut [Token],
+    bytes: &[u8],
+    stride: usize,
+    costs: &Costs,
+    totals: &mut [u32],
+) {
+    let padded = SEGMENTS * stride + RUN_UP;
+    assert!(near.len() >= padded && far.len() >= padded && bytes.len() >= padded);
+    assert!(totals.len() >= SEGMENTS * cost::total_count(stride) && padded <= 1 << 16);
+    let (rows, _) = totals.as_chunks_mut::<SEGMENTS>();
+    let len = stride + RUN_UP;
+    for (index, row) in rows[1 + len..][..MAX_MATCH].iter_mut().enumerate() {
+        row.fill(cost::beyond(index));
+    }
+    let literal_costs = LiteralCosts::new(costs);
+    let lanes = _mm512_cvtepu16_epi32(load16(&LANES));
+    let starts = _mm512_mullo_epi32(lanes, _mm512_set1_epi32(stride as i32));
+    let mut next = _mm512_set1_epi32(cost::beyond(0) as i32);
+    let mut words = _mm512_setzero_si512();
+    for offset in (0..len).rev() {
+        let at = _mm512_add_epi32(starts, _mm512_set1_epi32(offset as i32));
+        if offset % 4 == 3 {
+            // SAFETY: four bytes from `offset - 3` on are before the end of the padded bytes.
+            words = unsafe {
+                _mm512_i32gather_epi32::<1>(_mm512_sub_epi32(at, _mm512_set1_epi32(3)), bytes.as_ptr().cast())
+            };
+        }
+        let byte = _mm512_srl_epi32(words, _mm_cvtsi32_si128(8 * (offset % 4) as i32));
+        let byte = _mm512_and_si512(byte, _mm512_set1_epi32(0xff));
+        // SAFETY: each position is before the end of the padded maps.
+        let (near, found) = unsafe {
+            (
+                _mm512_i32gather_epi32::<4>(at, near.as_ptr().cast()),
+                _mm512_i32gather_epi32::<4>(at, far.as_ptr().cast()),
+            )
+        };
+        let [close, whole, short] = prices(near, found, costs);
+        let base = rows[offset..].as_ptr();
+        // SAFETY: a row for each length up to the longest follows.
+        let after = |length, rows| unsafe {
+            let index = _mm512_add_epi32(_mm512_slli_epi32::<4>(length), lanes);
+            _mm512_i32gather_epi32::<4>(index, base.add(rows).cast())
+        };
+        let (near_length, length) = (_mm512_srli_epi32::<16>(near), _mm512_srli_epi32::<16>(found));
+        let close = _mm512_add_epi32(close, after(near_length, 1));
+        let whole = _mm512_add_epi32(whole, after(length, 1));
+        let short = _mm512_add_epi32(short, after(length, 0));
+        let shorter = _mm512_cmplt_epu32_mask(short, whole);
+        let matched = _mm512_min_epu32(short, whole);
+        let found = _mm512_mask_sub_epi32(found, shorter, found, _mm512_set1_epi32(1 << 16));
+        let closer = _mm512_cmplt_epu32_mask(close, matched);
+        let other = _mm512_mask_mov_epi32(found, closer, near);
+        let matched = _mm512_min_epu32(close, matched);
+        let literal = _mm512_add_epi32(next, literal_costs.of(byte));
+        let cheaper = _mm512_cmplt_epu32_mask(matched, literal);
+        let choice = _mm512_mask_mov_epi32(_mm512_or_si512(byte, _mm512_set1_epi32(1 << 16)), cheaper, other);
+        next = _mm512_min_epu32(matched, literal);
+        store(&mut rows[1 + offset], next);
+        if offset < stride {
+            // SAFETY: as for the loads.
+            unsafe { _mm512_i32scatter_epi32::<4>(far.as_mut_ptr().cast(), at, choice) };
+        }
+    }
+}
+
+/// The costs of all bytes, in four registers.
+struct LiteralCosts([__m512i; 4]);
+
+impl LiteralCosts {
+    #[target_feature(enable = "avx512f")]
+    #[inline]
+    fn new(costs: &Costs) -> Self {
+        let mut table = [[0; 64]; 4];
+        for (cost, entry) in costs.literal.iter().zip(table.as_flattened_mut()) {
+            debug_assert!(*cost <= 0xff);
+            *entry = *cost as u8;
+        }
+        Self([load(&table[0]), load(&table[1]), load(&table[2]), load(&table[3])])
+    }
+
+    /// The cost of the byte in each 32-bit lane.
+    #[target_feature(enable = "avx512f,avx512vbmi")]
+    #[inline]
+    fn of(&self, byte: __m512i) -> __m512i {
+        let low = _mm512_permutex2var_epi8(self.0[0], byte, self.0[1]);
+        let high = _mm512_permutex2var_epi8(self.0[2], byte, self.0[3]);
+        let upper = _mm512_test_epi32_mask(byte, _mm512_set1_epi32(0x80));
+        let cost = _mm512_mask_mov_epi32(low, upper, high);
+        _mm512_and_si512(cost, _mm512_set1_epi32(0xff))
+    }
 }
 
 /// The entries at the lowest five bits of each index.

@@ -1,6 +1,8 @@
 //! Instruction sets: one [`Kernels`] for each, best first.
 
 #[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
 mod avx512;
 #[cfg(target_arch = "aarch64")]
 mod neon;
@@ -14,9 +16,9 @@ use crate::deflate::block::Codes;
 use crate::deflate::body::Chunk;
 use crate::deflate::cost::{self, Costs, Prices};
 use crate::deflate::emit::{self, Coded};
-use crate::deflate::search::{self, RUN, Reach};
+use crate::deflate::histogram::{self, Symbols};
+use crate::deflate::search::{self, Hash, Links, RUN, Reach};
 use crate::deflate::token::Token;
-use crate::deflate::walk::{self, Symbols};
 use crate::inflate::bits::Input;
 use crate::inflate::{Inflate, Output, fast};
 use std::fmt;
@@ -44,31 +46,31 @@ pub(crate) trait Isa {
     ///
     /// `at + RUN + 16 <= data.len()`.
     #[inline(always)]
-    unsafe fn hash_run<const KEY: usize>(data: &[u8], at: usize, hashes: &mut [u16; RUN]) {
+    unsafe fn hash_run<const WORDS: usize>(hash: &Hash, data: &[u8], at: usize, hashes: &mut [u16; RUN]) {
         for (lane, slot) in hashes.iter_mut().enumerate() {
             // SAFETY: as the caller vouches.
-            *slot = unsafe { search::hash::<KEY>(data, at + lane) };
+            *slot = unsafe { hash.at::<WORDS>(data, at + lane) };
         }
     }
 
-    /// The best match of [`RUN`] positions; a bit for each where all probed bytes are equal.
+    /// The best match of [`RUN`] positions, of at least `least` bytes; a bit for each where all probed bytes are equal.
     ///
     /// # Safety
     ///
     /// `at + RUN + PROBE_READ <= data.len()`.
     #[inline(always)]
-    unsafe fn probe_run<const KEYS: usize>(
+    unsafe fn probe_run(
         run: &mut [Token; RUN],
-        links: [&[u16; RUN]; KEYS],
+        links: Links,
         data: &[u8],
         at: usize,
         bias: usize,
+        least: usize,
     ) -> u32 {
         let mut deep = 0;
         for (lane, slot) in run.iter_mut().enumerate() {
-            let links = links.map(|links| links[lane]);
             // SAFETY: as the caller vouches.
-            *slot = unsafe { search::probe_one(links, data, at + lane, bias) };
+            *slot = unsafe { search::probe_one(links, lane, data, at + lane, bias, least) };
             deep |= u32::from(slot.length() == search::PROBED) << lane;
         }
         deep
@@ -93,31 +95,52 @@ pub(crate) trait Isa {
         at: usize,
         end: usize,
         reach: &mut Reach,
-    ) {
-        search::extend_run(run, deep, data, at, end, reach);
+    ) where
+        Self: Sized,
+    {
+        search::extend_run::<Self>(run, deep, data, at, end, reach);
     }
 
-    /// What a run of tokens looks up.
+    /// What a run of tokens counts, the run at `index` of `symbols`.
     #[inline(always)]
-    fn symbols_run(run: &[Token; RUN], symbols: &mut Symbols) {
-        for (lane, &token) in run.iter().enumerate() {
-            let (litlen, slot) = walk::symbols_of(token);
-            (symbols.litlen[lane], symbols.slot[lane]) = (litlen as u32, slot as u32);
+    fn symbols_run(run: &[Token; RUN], index: usize, symbols: &mut Symbols) {
+        let litlens = &mut symbols.litlen[index * RUN..][..RUN];
+        let slots = &mut symbols.slot[symbols.slots..][..RUN];
+        let mut matches = 0;
+        for (&token, place) in run.iter().zip(litlens) {
+            let (litlen, slot) = histogram::symbols_of(token);
+            *place = litlen as u16;
+            slots[matches % RUN] = slot as u8;
+            matches += usize::from(!token.is_literal());
         }
+        symbols.slots += matches;
     }
 
-    /// The bits of a run of tokens.
+    /// The bits of a run of tokens; false if a pair has more than fit.
     #[inline(always)]
-    fn code_run(run: &[Token; RUN], codes: &Codes, coded: &mut Coded) {
-        for (lane, &token) in run.iter().enumerate() {
-            (coded.bits[lane], coded.count[lane]) = emit::code(token, codes);
-        }
+    fn code_run(run: &[Token; RUN], codes: &Codes, coded: &mut Coded) -> bool {
+        emit::code_run(run, codes, coded)
     }
 
-    /// What each match costs, and what it costs one byte shorter. Where there is none, anything below 2^16.
+    /// What each near and far match costs, and what the far one costs one byte shorter. Where there is none, [`NEVER`](cost::NEVER) or more.
     #[inline(always)]
-    fn price_run(run: &[Token; RUN], costs: &Costs, prices: &mut Prices) {
-        cost::price_run(run, costs, prices);
+    fn price_run(near: &[Token; RUN], far: &[Token; RUN], costs: &Costs, prices: &mut Prices) {
+        cost::price_run(near, far, costs, prices);
+    }
+
+    /// Chooses among the matches of [`SEGMENTS`](cost::SEGMENTS) segments.
+    #[inline(always)]
+    fn choose_segments(
+        near: &[Token],
+        far: &mut [Token],
+        bytes: &[u8],
+        stride: usize,
+        costs: &Costs,
+        totals: &mut [u32],
+    ) where
+        Self: Sized,
+    {
+        cost::choose_segments::<Self>(near, far, bytes, stride, costs, totals);
     }
 
     /// Continues a CRC-32.
@@ -200,7 +223,7 @@ static LIST: &[Kernels] = &[
         "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vpopcntdq,avx512cd,vpclmulqdq,pclmulqdq,avx2,bmi1,bmi2,lzcnt,popcnt"
     ),
     #[cfg(target_arch = "x86_64")]
-    kernels!("avx2", x86::Avx2, x86::has_avx2, "avx2,bmi1,bmi2,lzcnt,popcnt,pclmulqdq"),
+    kernels!("avx2", avx2::Avx2, avx2::available, "avx2,bmi1,bmi2,lzcnt,popcnt,pclmulqdq"),
     #[cfg(target_arch = "aarch64")]
     kernels!("neon", neon::Neon, neon::available, "neon,aes"),
     kernels!("scalar", Scalar, || true),

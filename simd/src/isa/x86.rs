@@ -1,36 +1,8 @@
-//! AVX2, and what AVX-512 shares with it.
-//!
-//! AVX2 can gather, but not scatter, compare without a detour, or find the lowest set bit of a lane; the scalar steps,
-//! compiled for its shifts and bit counts, are as fast. Its own are the loops that compile to vectors, the CRC, and the copy of a match.
+//! What AVX2 and AVX-512 share: the copy of a match, and the lane of the CRC.
 
-use super::Isa;
-use crate::checksum::fold::{self, Lane};
+use crate::checksum::fold::Lane;
 use crate::inflate::fast::COPY_SLACK;
 use core::arch::x86_64::*;
-
-pub(super) struct Avx2;
-
-pub(super) fn has_avx2() -> bool {
-    is_x86_feature_detected!("avx2")
-        && is_x86_feature_detected!("bmi1")
-        && is_x86_feature_detected!("bmi2")
-        && is_x86_feature_detected!("lzcnt")
-        && is_x86_feature_detected!("popcnt")
-        && is_x86_feature_detected!("pclmulqdq")
-}
-
-impl Isa for Avx2 {
-    #[inline(always)]
-    fn crc32(seed: u32, data: &[u8]) -> u32 {
-        fold::crc32::<Lane128>(seed, data)
-    }
-
-    #[inline(always)]
-    unsafe fn copy_match(out: &mut [u8], at: usize, distance: usize, length: usize) {
-        // SAFETY: as the caller vouches; the kernels have AVX2.
-        unsafe { copy_match(out, at, distance, length) }
-    }
-}
 
 /// Where each byte of a repeated pattern comes from, by its period.
 static PERIODIC: [[u8; 16]; 16] = {
