@@ -1,7 +1,8 @@
 //! AVX2, and what AVX-512 shares with it.
 //!
-//! AVX2 can gather, but not scatter, compare without a detour, or find the lowest set bit of a lane; the scalar steps,
-//! compiled for its shifts and bit counts, are as fast. Its own are the loops that compile to vectors, and the CRC.
+//! AVX2 can gather, but not scatter, compare without a detour, or find the lowest set bit of a lane; the scalar steps of
+//! the search, compiled for its shifts and bit counts, are as fast. Its own are the symbols and bits of tokens, the loops
+//! that compile to vectors, and the CRC.
 
 use super::Isa;
 use crate::checksum::fold::{self, Lane};
