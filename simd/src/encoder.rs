@@ -90,10 +90,13 @@ impl Encoder {
         let fields = out.len() - before;
         let mut writer = BitWriter::new(out, (0, 0));
         match &self.dictionary {
-            None => self.body.whole(input, self.kernels, &mut writer),
+            None => {
+                self.body.begin(body::WHOLE, input.len());
+                self.body.whole(input, self.kernels, &mut writer);
+            }
             Some(dictionary) => {
                 let joined = [dictionary.bytes(), input].concat();
-                self.body.set_sizes(body::WHOLE);
+                self.body.begin(body::WHOLE, joined.len());
                 self.body.prime(dictionary.bytes(), self.kernels);
                 self.body.whole(&joined, self.kernels, &mut writer);
             }
@@ -125,7 +128,8 @@ impl Encoder {
                 break Status::Done;
             }
             if self.stream.stage == Stage::Header {
-                self.body.set_sizes(body::STREAM);
+                // Its length is not known; the window is all that need be found.
+                self.body.begin(body::STREAM, WINDOW);
                 let mut pending = std::mem::take(&mut self.stream.pending);
                 self.header(&mut pending);
                 self.stream.pending = pending;

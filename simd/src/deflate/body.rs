@@ -78,6 +78,12 @@ impl Body {
         }
     }
 
+    /// To be called before all else of a stream: how it is cut, and how long it is about.
+    pub(crate) fn begin(&mut self, sizes: Sizes, len: usize) {
+        self.sizes = sizes;
+        self.search.size_for(len);
+    }
+
     /// Makes `history`, at most a window, what matches of the stream to come may refer to. Its bytes are in front of all
     /// data until they are slid out.
     pub(crate) fn prime(&mut self, history: &[u8], kernels: &Kernels) {
@@ -95,7 +101,6 @@ impl Body {
 
     /// Compresses all of `data` from `next` on, which ends the stream.
     pub(crate) fn whole(&mut self, data: &[u8], kernels: &Kernels, writer: &mut BitWriter) {
-        self.sizes = WHOLE;
         while self.next < data.len() {
             let end = data.len().min(self.next + self.sizes.chunk);
             self.chunk(data, end, kernels, writer);
@@ -189,11 +194,6 @@ impl Body {
         (self.base, self.block, self.next) = (0, 0, 0);
         self.tokens.clear();
         self.histogram = Histogram::EMPTY;
-    }
-
-    /// How the body is cut, for who feeds [`Body::chunk`].
-    pub(crate) fn set_sizes(&mut self, sizes: Sizes) {
-        self.sizes = sizes;
     }
 }
 

@@ -59,12 +59,13 @@ const _: () = assert!(WINDOW + MAX_CHUNK < 1 << 16);
 pub(crate) struct Keys {
     /// The bytes of each key, shortest first.
     pub(crate) bytes: &'static [usize],
-    /// Each table has this power of two of entries.
+    /// For a body of a few kilobytes, each table has this power of two of entries.
     pub(crate) bits: u32,
 }
 
 /// Hash tables, and the links of one strip.
 pub(crate) struct Search {
+    bits: u32,
     keys: Vec<Key>,
     /// One for each key.
     links: Vec<[u16; STRIP]>,
@@ -77,22 +78,36 @@ pub(crate) struct Search {
 struct Key {
     hash: Hash,
     bytes: usize,
-    heads: Box<[u16]>,
+    heads: Vec<u16>,
 }
 
 impl Search {
     pub(crate) fn new(keys: Keys) -> Self {
         debug_assert!(keys.bytes.len() <= MAX_KEYS);
-        let key = |&bytes| Key {
-            hash: Hash::new(bytes, keys.bits),
-            bytes,
-            heads: vec![0; 1 << keys.bits].into_boxed_slice(),
-        };
+        let key = |&bytes| Key { hash: Hash::new(bytes, keys.bits), bytes, heads: vec![0; 1 << keys.bits] };
         Self {
+            bits: keys.bits,
             keys: keys.bytes.iter().map(key).collect(),
             links: vec![[0; STRIP]; keys.bytes.len()],
             bias: 1,
             chains: Chains::new(),
+        }
+    }
+
+    /// Sizes the tables for a stream of `len` bytes; only between streams.
+    ///
+    /// What earlier streams left in them is out of reach, so it does not matter that it is in other places now.
+    pub(crate) fn size_for(&mut self, len: usize) {
+        let bits = match len {
+            0..0x8000 => self.bits,
+            0x8000..0x2_0000 => self.bits.max(15),
+            _ => 16,
+        };
+        for key in &mut self.keys {
+            key.hash.set_bits(bits);
+            if key.heads.len() < 1 << bits {
+                key.heads.resize(1 << bits, 0);
+            }
         }
     }
 
@@ -193,7 +208,7 @@ fn link<I: Isa, const WORDS: usize>(
     let mut here = (start + bias) as u16;
     let heads = &mut *key.heads;
     let mut swap = |hash: u64| {
-        // SAFETY: a hash has as many bits as the table has entries.
+        // SAFETY: the table has an entry for each value of as many bits as a hash has.
         let last = unsafe { heads.at(usize::from(hash as u16)) };
         // SAFETY: as above.
         unsafe { heads.put(usize::from(hash as u16), here) };
@@ -391,7 +406,7 @@ pub(crate) const FACTORS: [u32; MAX_WORDS] = [0x9e37_79b1, 0x85eb_ca77, 0xc2b2_a
 
 impl Hash {
     fn new(bytes: usize, bits: u32) -> Self {
-        debug_assert!((1..=LONGEST_KEY).contains(&bytes) && bits <= 16);
+        debug_assert!((1..=LONGEST_KEY).contains(&bytes));
         let masks = std::array::from_fn(|word| match bytes.saturating_sub(4 * word) {
             0 => 0,
             1 => 0xff,
@@ -399,7 +414,14 @@ impl Hash {
             3 => 0xff_ffff,
             _ => u32::MAX,
         });
-        Self { masks, shift: 32 - bits }
+        let mut hash = Self { masks, shift: 0 };
+        hash.set_bits(bits);
+        hash
+    }
+
+    fn set_bits(&mut self, bits: u32) {
+        debug_assert!((1..=16).contains(&bits));
+        self.shift = 32 - bits;
     }
 
     /// The hash of the bytes at `at`, of which `WORDS` words are looked at.
