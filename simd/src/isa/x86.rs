@@ -23,7 +23,7 @@ static PERIODIC: [[u8; 16]; 16] = {
 const STEP: usize = 32;
 const _: () = assert!(STEP <= COPY_SLACK);
 
-/// Copies a match in vectors: most fit into the first two. Of a period below 16, a pattern is made once.
+/// Copies a match in vectors: most fit into the first. Of a period below 16, a pattern is made once.
 ///
 /// # Safety
 ///
@@ -31,9 +31,8 @@ const _: () = assert!(STEP <= COPY_SLACK);
 #[inline(always)]
 pub(super) unsafe fn copy_match(out: &mut [u8], at: usize, distance: usize, length: usize) {
     debug_assert!(distance >= 1 && distance <= at && at + length + COPY_SLACK <= out.len());
-    // SAFETY: reads begin `distance` before writes; a write begins before the end of the match, or is the second one, and
-    // both end COPY_SLACK after it at most. Only the pattern is read from beyond what is written, and its shuffle takes
-    // none of that.
+    // SAFETY: reads begin `distance` before writes, and are as long; a write begins before the end of the match and is no
+    // longer than STEP. Of the pattern, the shuffle takes only what was written before.
     unsafe {
         let mut to = out.as_mut_ptr().add(at);
         let mut from = to.sub(distance).cast_const();
