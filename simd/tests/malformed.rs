@@ -68,6 +68,17 @@ fn zlib_headers() {
     assert_eq!(kind_of(Format::Zlib, &[0x78, 0xbb, 1, 2, 3, 4]), ErrorKind::NeedsDictionary(0x0102_0304));
 }
 
+/// Found by fuzzing: the id of a dictionary that is cut short is not an id.
+#[test]
+fn a_dictionary_id_cut_short() {
+    let found = [0x48, 0x2c, 0x8d, 0x49, 0x00];
+    for end in 2..=found.len() {
+        assert_eq!(error_of(Format::Zlib, &found[..end]), (ErrorKind::UnexpectedEnd, end as u64));
+    }
+    let whole = [&found[..], &[7]].concat();
+    assert_eq!(error_of(Format::Zlib, &whole), (ErrorKind::NeedsDictionary(0x8d49_0007), 6));
+}
+
 #[test]
 fn trailers() {
     for format in [Format::Zlib, Format::Gzip] {

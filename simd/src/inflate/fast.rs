@@ -79,6 +79,17 @@ pub(crate) fn run<I: Isa>(
             count = count.wrapping_sub($entry.bits());
         };
     }
+    macro_rules! first {
+        () => {
+            // SAFETY: as many bits as the table is indexed by.
+            unsafe { litlen.first(I::low_bits(buffer, litlen.bits())) }
+        };
+    }
+    macro_rules! value {
+        ($entry:expr) => {
+            $entry.value_with(I::low_bits(buffer, $entry.bits()))
+        };
+    }
     macro_rules! literal {
         ($entry:expr) => {
             // SAFETY: a turn begins at `last_filled` at most, and has no more than three literals.
@@ -88,7 +99,7 @@ pub(crate) fn run<I: Isa>(
     }
 
     refill!();
-    let mut entry = litlen.first(buffer);
+    let mut entry = first!();
     let result = 'turns: loop {
         if taken > last_taken || filled > last_filled {
             break Ok(());
@@ -96,15 +107,15 @@ pub(crate) fn run<I: Isa>(
         if entry.is_literal() {
             skip!(entry);
             literal!(entry);
-            entry = litlen.first(buffer);
+            entry = first!();
             if entry.is_literal() {
                 skip!(entry);
                 literal!(entry);
-                entry = litlen.first(buffer);
+                entry = first!();
                 if entry.is_literal() {
                     skip!(entry);
                     literal!(entry);
-                    entry = litlen.first(buffer);
+                    entry = first!();
                     refill!();
                     continue;
                 }
@@ -116,7 +127,7 @@ pub(crate) fn run<I: Isa>(
                 if entry.is_literal() {
                     skip!(entry);
                     literal!(entry);
-                    entry = litlen.first(buffer);
+                    entry = first!();
                     refill!();
                     continue;
                 }
@@ -130,9 +141,10 @@ pub(crate) fn run<I: Isa>(
                 break 'turns Err(ErrorKind::BadLiteralSymbol);
             }
         }
-        let length = entry.value(buffer);
+        let length = value!(entry);
         skip!(entry);
-        let mut far = distances.first(buffer);
+        // SAFETY: as many bits as this table is always indexed by.
+        let mut far = unsafe { distances.first(buffer & ((1 << DISTANCE_BITS) - 1)) };
         refill!();
         if far.is_exception() {
             if far.is_subtable() {
@@ -142,12 +154,12 @@ pub(crate) fn run<I: Isa>(
                 break 'turns Err(ErrorKind::BadDistanceSymbol);
             }
         }
-        let distance = far.value(buffer);
+        let distance = value!(far);
         skip!(far);
         if distance > filled {
             break 'turns Err(ErrorKind::DistanceTooFar);
         }
-        entry = litlen.first(buffer);
+        entry = first!();
         refill!();
         // SAFETY: `1 <= distance <= filled`, and there is room for the longest match and COPY_SLACK.
         unsafe { I::copy_match(out, filled, distance, length) };
@@ -164,7 +176,7 @@ pub(crate) fn run<I: Isa>(
     result
 }
 
-/// Copies a match, eight bytes at a time. The spec of [`Isa::copy_match`].
+/// Copies a match, 16 or 8 bytes at a time. The spec of [`Isa::copy_match`].
 ///
 /// # Safety
 ///
@@ -172,27 +184,41 @@ pub(crate) fn run<I: Isa>(
 #[inline(always)]
 pub(crate) unsafe fn copy_match(out: &mut [u8], at: usize, distance: usize, length: usize) {
     debug_assert!(distance >= 1 && distance <= at && at + length + COPY_SLACK <= out.len());
-    // SAFETY: reads begin `distance` before writes, in what is written already; the last write begins before the end of
-    // the match and is eight bytes long.
+    // SAFETY: reads begin `distance` before writes, and are as long; a write begins before the end of the match and has 16
+    // bytes at most.
     unsafe {
         let mut to = out.as_mut_ptr().add(at);
+        let mut from = to.sub(distance).cast_const();
         let end = to.add(length);
+        // What the first step takes of a match that does not overlap itself is right, whatever the distance.
+        if distance >= length.min(16) {
+            loop {
+                to.cast::<[u8; 16]>().write(from.cast::<[u8; 16]>().read());
+                (from, to) = (from.add(16), to.add(16));
+                if to >= end {
+                    return;
+                }
+            }
+        }
         if distance >= 8 {
-            let mut from = to.sub(distance).cast_const();
-            while to < end {
+            loop {
                 to.cast::<[u8; 8]>().write(from.cast::<[u8; 8]>().read());
                 (from, to) = (from.add(8), to.add(8));
+                if to >= end {
+                    return;
+                }
             }
-            return;
         }
         // Eight bytes of the pattern; steps of its largest multiple that fits keep it in phase.
-        let mut pattern = [0u8; 8];
-        for (index, byte) in pattern.iter_mut().enumerate() {
-            *byte = to.sub(distance).add(index % distance).read();
+        let mut bits = 8 * distance;
+        let mut pattern = u64::from_le_bytes(from.cast::<[u8; 8]>().read()) & ((1 << bits) - 1);
+        while bits < 64 {
+            pattern |= pattern << bits;
+            bits *= 2;
         }
         let step = 8 - 8 % distance;
         while to < end {
-            to.cast::<[u8; 8]>().write(pattern);
+            to.cast::<[u8; 8]>().write(pattern.to_le_bytes());
             to = to.add(step);
         }
     }

@@ -1,9 +1,10 @@
 //! Decoding tables: from the next bits to a symbol, with its value and its extra bits.
 //!
-//! The first lookup takes the next 11 (literals and lengths) or 8 (distances) bits. Longer codes go on in a subtable,
+//! The first lookup takes up to 11 (literals and lengths) or 8 (distances) bits. Longer codes go on in a subtable,
 //! as in libdeflate: as small as the codes with the same first bits allow.
 
-use crate::format::{DISTANCE_SLOTS, END_OF_BLOCK, LENGTH_SLOTS, MAX_CODE_BITS};
+use crate::format::{DISTANCE_SLOTS, END_OF_BLOCK, LENGTH_SLOTS, MAX_CODE_BITS, MAX_PRECODE_BITS};
+use crate::raw::Unchecked;
 
 /// What a lookup finds.
 ///
@@ -53,8 +54,13 @@ impl Entry {
     /// The length or distance, its extra bits taken from `bits`, which begin with the code.
     #[inline(always)]
     pub(crate) const fn value(self, bits: u64) -> usize {
-        let extra = (bits & ((1 << self.size()) - 1)) >> (self.0 >> 8 & 31);
-        ((self.0 >> 16) as u64 + extra) as usize
+        self.value_with(bits & ((1 << self.size()) - 1))
+    }
+
+    /// The length or distance, of which `bits` are the code and the extra bits.
+    #[inline(always)]
+    pub(crate) const fn value_with(self, bits: u64) -> usize {
+        ((self.0 >> 16) as u64 + (bits >> (self.0 >> 8 & 63))) as usize
     }
 
     /// Bits of the code and the extra bits.
@@ -83,40 +89,61 @@ impl Entry {
     }
 }
 
-/// The bits of the first lookup.
+/// The bits of the first lookup, at most.
 pub(crate) const LITLEN_BITS: usize = 11;
 pub(crate) const DISTANCE_BITS: usize = 8;
+const PRECODE_BITS: usize = MAX_PRECODE_BITS;
 
-/// A table that is first indexed by `BITS` bits; `SIZE` includes the largest subtables.
+/// A table that is first indexed by as many bits as the longest code has, from `LEAST` to `BITS`; `SIZE` includes the
+/// largest subtables.
+///
+/// Fewer are faster to fill, but a fixed number keeps a register of the hot loop free.
 #[derive(Clone)]
-pub(crate) struct Table<const BITS: usize, const SIZE: usize> {
+pub(crate) struct Table<const LEAST: usize, const BITS: usize, const SIZE: usize> {
     entries: [Entry; SIZE],
+    /// The bits of the first lookup.
+    bits: u32,
 }
 
 // The sizes are what zlib's `examples/enough.c` computes for 288 or 32 symbols, 15 bits and this first index.
-pub(crate) type LitlenTable = Table<LITLEN_BITS, 2342>;
-pub(crate) type DistanceTable = Table<DISTANCE_BITS, 402>;
-pub(crate) type PrecodeTable = Table<7, 128>;
+pub(crate) type LitlenTable = Table<1, LITLEN_BITS, 2342>;
+pub(crate) type DistanceTable = Table<DISTANCE_BITS, DISTANCE_BITS, 402>;
+pub(crate) type PrecodeTable = Table<PRECODE_BITS, PRECODE_BITS, 128>;
 
 /// A code that is over-subscribed, or leaves bits unused.
 pub(crate) struct BadCode;
 
-impl<const BITS: usize, const SIZE: usize> Table<BITS, SIZE> {
+impl<const LEAST: usize, const BITS: usize, const SIZE: usize> Table<LEAST, BITS, SIZE> {
     pub(crate) const fn new() -> Self {
-        Self { entries: [Entry(0); SIZE] }
+        Self { entries: [Entry(0); SIZE], bits: LEAST as u32 }
     }
 
     /// The entry for the next bits, of which more may be set than there are.
     #[inline(always)]
     pub(crate) fn lookup(&self, bits: u64) -> Entry {
-        let first = self.first(bits);
+        let index = bits & ((1 << self.bits) - 1);
+        // SAFETY: as many bits as the table is indexed by.
+        let first = unsafe { self.first(index) };
         if first.is_subtable() { self.second(first, bits) } else { first }
     }
 
-    /// What the first lookup finds, which may be a subtable.
+    /// How many bits the first lookup takes.
     #[inline(always)]
-    pub(crate) fn first(&self, bits: u64) -> Entry {
-        self.entries[(bits & ((1 << BITS) - 1)) as usize]
+    pub(crate) fn bits(&self) -> u32 {
+        self.bits
+    }
+
+    /// What the first lookup finds, which may be a subtable.
+    ///
+    /// # Safety
+    ///
+    /// `index` has no more than [`Table::bits`].
+    #[inline(always)]
+    pub(crate) unsafe fn first(&self, index: u64) -> Entry {
+        const { assert!(SIZE >= 1 << BITS) };
+        debug_assert!(self.bits as usize <= BITS && index < 1 << self.bits);
+        // SAFETY: of what the caller vouches for there are BITS at most.
+        unsafe { self.entries.at(index as usize) }
     }
 
     /// What the subtable `first` has for the bits, which begin with those of the first lookup.
@@ -135,8 +162,10 @@ impl<const BITS: usize, const SIZE: usize> Table<BITS, SIZE> {
         may_be_single: bool,
     ) -> Result<(), BadCode> {
         let mut counts = [0usize; MAX_CODE_BITS + 1];
-        for &length in lengths {
-            counts[usize::from(length)] += 1;
+        for (_, chunk) in used_chunks(lengths) {
+            for &length in chunk {
+                counts[usize::from(length)] += 1;
+            }
         }
         counts[0] = 0;
         let mut space = 1usize << MAX_CODE_BITS;
@@ -156,18 +185,22 @@ impl<const BITS: usize, const SIZE: usize> Table<BITS, SIZE> {
             used += counts[length];
         }
         offsets[0] = used;
-        for (&length, &symbol) in lengths.iter().zip(symbols) {
-            let place = &mut offsets[usize::from(length)];
-            sorted[*place] = symbol;
-            *place += 1;
+        for (first, chunk) in used_chunks(lengths) {
+            for (&length, &symbol) in chunk.iter().zip(&symbols[first..]) {
+                let place = &mut offsets[usize::from(length)];
+                sorted[*place] = symbol;
+                *place += 1;
+            }
         }
 
+        let longest = counts.iter().rposition(|&count| count > 0).unwrap_or(1);
+        self.bits = longest.clamp(LEAST, BITS) as u32;
         let mut sorted = sorted[..used].iter().copied();
         // Codes count up from their first bit, so reversed ones count down from the highest. What is filled already is
         // a table for codes of one bit less; a second copy makes it one for the next length.
         let mut code = 0usize;
         let mut filled = 1;
-        for (length, &count) in counts.iter().enumerate().take(BITS + 1).skip(1) {
+        for (length, &count) in counts.iter().enumerate().take(self.bits as usize + 1).skip(1) {
             self.entries.copy_within(..filled, filled);
             filled *= 2;
             for symbol in sorted.by_ref().take(count) {
@@ -199,7 +232,8 @@ impl<const BITS: usize, const SIZE: usize> Table<BITS, SIZE> {
 
     /// Makes each single bit mean `symbol`.
     pub(crate) fn fill(&mut self, symbol: Entry) {
-        self.entries[..1 << BITS].fill(symbol.with_code(1));
+        self.bits = LEAST as u32;
+        self.entries[..1 << LEAST].fill(symbol.with_code(1));
     }
 
     fn build_incomplete(
@@ -216,11 +250,17 @@ impl<const BITS: usize, const SIZE: usize> Table<BITS, SIZE> {
         self.fill(Entry::invalid());
         if single {
             let symbol = lengths.iter().position(|&length| length == 1).unwrap_or_default();
-            let places = self.entries[..1 << BITS].iter_mut().step_by(2);
+            let places = self.entries[..1 << LEAST].iter_mut().step_by(2);
             places.for_each(|place| *place = symbols[symbol].with_code(1));
         }
         Ok(())
     }
+}
+
+/// Runs of eight lengths, with the symbol of the first, except for those that are all 0: of text, most are.
+fn used_chunks(lengths: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    let chunks = lengths.chunks(8).enumerate().map(|(index, chunk)| (8 * index, chunk));
+    chunks.filter(|(_, chunk)| *chunk != [0; 8])
 }
 
 /// The next code of the same length or longer, bits reversed: adds one at the highest bit, carrying downwards.

@@ -34,6 +34,12 @@ impl Isa for Avx2 {
     }
 
     #[inline(always)]
+    fn low_bits(bits: u64, count: u32) -> u64 {
+        // SAFETY: the kernels have BMI2.
+        unsafe { _bzhi_u64(bits, count) }
+    }
+
+    #[inline(always)]
     unsafe fn copy_match(out: &mut [u8], at: usize, distance: usize, length: usize) {
         // SAFETY: as the caller vouches; the kernels have AVX2.
         unsafe { x86::copy_match(out, at, distance, length) }

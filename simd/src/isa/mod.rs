@@ -155,6 +155,12 @@ pub(crate) trait Isa {
         checksum::adler32::lanes(seed, data)
     }
 
+    /// The lowest of 64 bits, as many as the lowest eight bits of `count` say, which is fewer than all.
+    #[inline(always)]
+    fn low_bits(bits: u64, count: u32) -> u64 {
+        bits & ((1 << (count & 63)) - 1)
+    }
+
     /// Copies a match: `length` bytes to `out[at..]`, from what is `distance` before each.
     ///
     /// # Safety

@@ -31,20 +31,21 @@ const _: () = assert!(STEP <= COPY_SLACK);
 #[inline(always)]
 pub(super) unsafe fn copy_match(out: &mut [u8], at: usize, distance: usize, length: usize) {
     debug_assert!(distance >= 1 && distance <= at && at + length + COPY_SLACK <= out.len());
-    // SAFETY: reads begin `distance` before writes; a write begins before the end of the match and is no longer than
-    // STEP. Only the pattern is read from beyond what is written, and its shuffle takes none of that.
+    // SAFETY: reads begin `distance` before writes, and are as long; a write begins before the end of the match and is no
+    // longer than STEP. Of the pattern, the shuffle takes only what was written before.
     unsafe {
         let mut to = out.as_mut_ptr().add(at);
         let mut from = to.sub(distance).cast_const();
         let end = to.add(length);
-        if distance >= STEP {
-            loop {
+        // What the first vector holds of a match that does not overlap itself is right, whatever the distance.
+        if distance >= length.min(STEP) {
+            _mm256_storeu_si256(to.cast(), _mm256_loadu_si256(from.cast()));
+            (from, to) = (from.add(STEP), to.add(STEP));
+            while to < end {
                 _mm256_storeu_si256(to.cast(), _mm256_loadu_si256(from.cast()));
                 (from, to) = (from.add(STEP), to.add(STEP));
-                if to >= end {
-                    return;
-                }
             }
+            return;
         }
         if distance >= 16 {
             loop {
