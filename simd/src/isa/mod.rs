@@ -4,8 +4,12 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
-#[cfg(target_arch = "aarch64")]
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
 mod neon;
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+mod sve;
+#[cfg(test)]
+mod tests;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
@@ -224,7 +228,9 @@ static LIST: &[Kernels] = &[
     ),
     #[cfg(target_arch = "x86_64")]
     kernels!("avx2", avx2::Avx2, avx2::available, "avx2,bmi1,bmi2,lzcnt,popcnt,pclmulqdq"),
-    #[cfg(target_arch = "aarch64")]
+    #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+    kernels!("sve", sve::Sve, sve::available, "sve,neon,aes"),
+    #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
     kernels!("neon", neon::Neon, neon::available, "neon,aes"),
     kernels!("scalar", Scalar, || true),
 ];
