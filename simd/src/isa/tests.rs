@@ -56,7 +56,7 @@ macro_rules! suite {
     };
 }
 
-suite!(scalar, Scalar, true);
+suite!(scalar, crate::isa::Scalar, true);
 #[cfg(target_arch = "x86_64")]
 suite!(avx2, crate::isa::avx2::Avx2, crate::isa::avx2::available());
 #[cfg(target_arch = "x86_64")]
