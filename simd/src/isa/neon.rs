@@ -147,8 +147,8 @@ unsafe fn probe_run(
     let lengths = [vmovl_u8(vget_low_u8(length)), vmovl_high_u8(length)];
     for (half, eight) in run.as_chunks_mut::<8>().0.iter_mut().enumerate() {
         let distance = vandq_u16(best[half], vreinterpretq_u16_s16(found[half]));
-        // SAFETY: the tokens are 32 bytes, their distances first.
-        unsafe { vst2q_u16(eight.as_mut_ptr().cast(), uint16x8x2_t(distance, lengths[half])) };
+        // SAFETY: there are eight tokens.
+        unsafe { interleave(eight.as_mut_ptr(), distance, lengths[half]) };
     }
     let deep = vandq_u8(vceqq_u8(length, vdupq_n_u8(PROBED as u8)), vreinterpretq_u8_u64(vdupq_n_u64(BITS)));
     u32::from(vaddv_u8(vget_low_u8(deep))) | u32::from(vaddv_u8(vget_high_u8(deep))) << 8
@@ -165,16 +165,21 @@ const BITS: u64 = 0x8040_2010_0804_0201;
 #[target_feature(enable = "neon")]
 #[inline]
 unsafe fn equal_bits(data: &[u8], at: usize, distance: uint16x8_t) -> uint8x8_t {
-    let halves = vreinterpretq_u64_u16(distance);
-    let halves = [vgetq_lane_u64::<0>(halves), vgetq_lane_u64::<1>(halves)];
-    let mut bits = 0;
-    for lane in 0..8 {
-        let distance = usize::from((halves[lane / 4] >> (16 * (lane % 4))) as u16);
+    let bits = |lane: usize, distances: u64| {
+        let distance = usize::from(distances as u16);
         // SAFETY: as the caller vouches.
         let (own, other) = unsafe { (load64(data, at + lane), load64(data, at + lane - distance)) };
-        bits |= u64::from((own ^ other).trailing_zeros()) << (8 * lane);
-    }
-    vcreate_u8(bits)
+        u64::from((own ^ other).trailing_zeros())
+    };
+    let four = |lane: usize, distances: u64| {
+        let (one, two) = (bits(lane, distances), bits(lane + 1, distances >> 16));
+        let (three, four) = (bits(lane + 2, distances >> 32), bits(lane + 3, distances >> 48));
+        one | two << 8 | three << 16 | four << 24
+    };
+    let distances = vreinterpretq_u64_u16(distance);
+    let low = four(0, vgetq_lane_u64::<0>(distances));
+    let high = four(4, vgetq_lane_u64::<1>(distances));
+    vcreate_u8(low | high << 32)
 }
 
 /// Compares 32 bytes before the first branch, which is then nearly always the same.
@@ -195,10 +200,15 @@ fn equal_bytes(data: &[u8], at: usize, distance: usize, end: usize) -> usize {
             !vget_lane_u64::<0>(vreinterpret_u64_u8(same))
         };
         let (low, high) = (differ(equal), differ(equal + 16));
-        let (differs, before) = select_unpredictable(low != 0, (low, 0), (high, 16));
-        equal += before + (differs.trailing_zeros() >> 2) as usize;
-        if differs != 0 || at + equal >= end {
+        if low | high != 0 {
+            let (differs, before) = select_unpredictable(low != 0, (low, 0), (high, 16));
+            equal += before + (differs.trailing_zeros() >> 2) as usize;
             return equal.min(end - at);
+        }
+        // The next loads do not wait for the comparison.
+        equal += 32;
+        if at + equal >= end {
+            return end - at;
         }
     }
     equal + search::equal_bytes(data, at + equal, distance, end)
@@ -228,12 +238,16 @@ impl Table {
     #[target_feature(enable = "neon")]
     #[inline]
     fn new(costs: &[u32; 32]) -> Self {
-        // SAFETY: each half of the table is 64 bytes.
-        let (one, two) = unsafe {
-            let first = costs.as_ptr().cast();
-            (vld4q_u8(first), vld4q_u8(first.add(64)))
+        let halves = |first: usize| {
+            // SAFETY: the table is eight vectors of four costs.
+            let words = unsafe { [load(costs, first), load(costs, first + 1)] };
+            vuzp1q_u16(words[0], words[1])
         };
-        Self(uint8x16x2_t(one.0, two.0), uint8x16x2_t(one.1, two.1))
+        let bytes = [0, 2, 4, 6].map(|first| vreinterpretq_u8_u16(halves(first)));
+        Self(
+            uint8x16x2_t(vuzp1q_u8(bytes[0], bytes[1]), vuzp1q_u8(bytes[2], bytes[3])),
+            uint8x16x2_t(vuzp2q_u8(bytes[0], bytes[1]), vuzp2q_u8(bytes[2], bytes[3])),
+        )
     }
 
     #[target_feature(enable = "neon")]
@@ -262,7 +276,7 @@ impl Sums {
         for (half, prices) in prices.as_chunks_mut::<8>().0.iter_mut().enumerate() {
             let never = vandq_u16(vceqzq_u16(lengths[half]), vdupq_n_u16((NEVER >> 16) as u16));
             // SAFETY: half of the array is 32 bytes.
-            unsafe { vst2q_u16(prices.as_mut_ptr().cast(), uint16x8x2_t(self.0[half], never)) };
+            unsafe { interleave(prices.as_mut_ptr(), self.0[half], never) };
         }
     }
 }
@@ -271,12 +285,46 @@ impl Sums {
 #[target_feature(enable = "neon")]
 #[inline]
 fn split(run: &[Token; RUN]) -> ([uint16x8_t; 2], [uint16x8_t; 2]) {
-    // SAFETY: each half of the run is 32 bytes, the distance first in each token.
-    let (low, high) = unsafe {
-        let first = run.as_ptr().cast::<u16>();
-        (vld2q_u16(first), vld2q_u16(first.add(RUN)))
+    let half = |first: usize| {
+        // SAFETY: a run is four vectors of four tokens.
+        unsafe { (load(run, first), load(run, first + 1)) }
     };
-    ([low.1, high.1], [low.0, high.0])
+    let (low, high) = (half(0), half(2));
+    // The distance is the low half of each token.
+    (
+        [vuzp2q_u16(low.0, low.1), vuzp2q_u16(high.0, high.1)],
+        [vuzp1q_u16(low.0, low.1), vuzp1q_u16(high.0, high.1)],
+    )
+}
+
+/// The `index`th four words.
+///
+/// # Safety
+///
+/// There are as many.
+#[target_feature(enable = "neon")]
+#[inline]
+unsafe fn load<T>(words: &[T], index: usize) -> uint16x8_t {
+    debug_assert!(size_of::<T>() == 4 && 4 * index + 4 <= words.len());
+    // SAFETY: as the caller vouches.
+    unsafe { vld1q_u16(words.as_ptr().add(4 * index).cast()) }
+}
+
+/// Writes eight words of these low and high halves. Unlike the stores of two vectors, this lets the compiler choose
+/// registers one by one.
+///
+/// # Safety
+///
+/// `words` points to as many.
+#[target_feature(enable = "neon")]
+#[inline]
+unsafe fn interleave<T>(words: *mut T, low: uint16x8_t, high: uint16x8_t) {
+    debug_assert!(size_of::<T>() == 4);
+    // SAFETY: as the caller vouches.
+    unsafe {
+        vst1q_u16(words.cast(), vzip1q_u16(low, high));
+        vst1q_u16(words.add(4).cast(), vzip2q_u16(low, high));
+    }
 }
 
 /// By how much lengths are above the shortest.
