@@ -126,7 +126,8 @@ pub(crate) trait Isa {
         emit::code_run(run, codes, coded)
     }
 
-    /// What each near and far match costs, and what the far one costs one byte shorter. Where there is none, [`NEVER`](cost::NEVER) or more.
+    /// What each near match, of up to [`PROBED`](search::PROBED) bytes, and each far one costs, and what the far one costs
+    /// one byte shorter. Where there is none, [`NEVER`](cost::NEVER) or more.
     #[inline(always)]
     fn price_run(near: &[Token; RUN], far: &[Token; RUN], costs: &Costs, prices: &mut Prices) {
         cost::price_run(near, far, costs, prices);

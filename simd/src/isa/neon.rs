@@ -220,7 +220,8 @@ fn equal_bytes(data: &[u8], at: usize, distance: usize, end: usize) -> usize {
 fn price_run(near: &[Token; RUN], far: &[Token; RUN], costs: &Costs, prices: &mut Prices) {
     let (length, distance) = (Table::new(&costs.length), Table::new(&costs.distance));
     let (lengths, distances) = split(near);
-    let near = length.at(length_slot(above(lengths))).plus(distance.at(distance_slot(distances)));
+    // Up to PROBED bytes, each length has a slot of its own.
+    let near = length.at(above(lengths)).plus(distance.at(distance_slot(distances)));
     near.store(lengths, &mut prices.near);
     let (lengths, distances) = split(far);
     let above = above(lengths);

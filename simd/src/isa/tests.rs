@@ -92,13 +92,13 @@ impl Random {
         bytes
     }
 
-    /// Literals and matches of at least `least` bytes, or none of them instead of literals.
-    fn tokens(&mut self, least: usize, literals: bool) -> [Token; RUN] {
+    /// Literals, or none instead, and matches of `least` to `most` bytes.
+    fn tokens(&mut self, least: usize, most: usize, literals: bool) -> [Token; RUN] {
         std::array::from_fn(|_| match self.below(3) {
             0 if literals => Token::literal(self.below(256) as u8),
             0 => Token::NONE,
             _ => {
-                let length = least + (self.below(MAX_MATCH - least + 1) >> self.below(8));
+                let length = least + (self.below(most - least + 1) >> self.below(8));
                 Token::matched(length, 1 + (self.below(WINDOW) >> self.below(15)))
             }
         })
@@ -190,7 +190,8 @@ fn prices<I: Isa>() {
     };
     let empty = || Prices { near: [0; RUN], whole: [0; RUN], short: [0; RUN] };
     for _ in 0..5000 {
-        let (near, far) = (random.tokens(MIN_MATCH, false), random.tokens(MIN_MATCH + 1, false));
+        let (near, far) =
+            (random.tokens(MIN_MATCH, PROBED, false), random.tokens(MIN_MATCH + 1, MAX_MATCH, false));
         let (mut expected, mut prices) = (empty(), empty());
         Scalar::price_run(&near, &far, &costs, &mut expected);
         I::price_run(&near, &far, &costs, &mut prices);
@@ -204,7 +205,7 @@ fn prices<I: Isa>() {
 fn symbols<I: Isa>() {
     let mut random = Random(4);
     for _ in 0..1000 {
-        let tokens: Vec<Token> = (0..20).flat_map(|_| random.tokens(MIN_MATCH, true)).collect();
+        let tokens: Vec<Token> = (0..20).flat_map(|_| random.tokens(MIN_MATCH, MAX_MATCH, true)).collect();
         let (mut expected, mut counted) = (Histogram::EMPTY, Histogram::EMPTY);
         expected.count::<Scalar>(&tokens);
         counted.count::<I>(&tokens);
