@@ -80,7 +80,7 @@ struct CodingOptions {
     /// Codings offered, best first, of zstd, br, gzip and deflate; or off [default: zstd,br,gzip].
     #[arg(long, value_name = "LIST", value_parser = codings)]
     codings: Option<Codings>,
-    /// Level of gzip and deflate, 1 (fast) to 12 (small) [default: 4].
+    /// Level of gzip and deflate, 1 (fast) to 12 (small) [default: 5].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=12))]
     gzip_level: Option<u8>,
     /// Quality of brotli, 0 (fast) to 11 (small) [default: 5].

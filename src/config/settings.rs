@@ -205,7 +205,7 @@ impl Default for CodingSettings {
     fn default() -> Self {
         Self {
             offered: vec![Coding::Zstd, Coding::Brotli, Coding::Gzip],
-            gzip_level: 4,
+            gzip_level: 5,
             brotli_quality: 5,
             zstd_level: 3,
             min_length: 256,

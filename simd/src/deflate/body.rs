@@ -6,6 +6,7 @@
 
 use super::bits::BitWriter;
 use super::block;
+use super::chain::Chains;
 use super::cost::{self, Costs};
 use super::histogram::{Construction, Histogram};
 use super::search::{MAX_CHUNK, Search};
@@ -53,13 +54,14 @@ pub(crate) struct Body {
 /// What only lives while a chunk is parsed.
 #[derive(Default)]
 struct Scratch {
-    /// The match maps, near and far, and the walks through them.
-    maps: [Vec<Token>; 3],
-    /// The map of each parse but the last.
-    first: Vec<Token>,
+    /// The match maps and what is chosen from them, and the walks through it.
+    maps: [Vec<Token>; MAPS],
     totals: Vec<u32>,
+    /// The chunk, padded.
     bytes: Vec<u8>,
 }
+
+const MAPS: usize = 4;
 
 impl Body {
     pub(crate) fn new(plan: &'static Plan, sizes: Sizes) -> Self {
@@ -166,7 +168,10 @@ impl Body {
 
     /// Where speed counts most, the code need not be the best.
     fn construction(&self) -> Construction {
-        if self.plan.parse == Parse::Lazy { Construction::Shannon } else { Construction::Huffman }
+        match self.plan.parse {
+            Parse::Lazy | Parse::Cheapest { passes: 1 } => Construction::Shannon,
+            _ => Construction::Huffman,
+        }
     }
 
     /// The first `count` bytes leave the data.
@@ -206,54 +211,104 @@ pub(crate) struct Chunk<'a> {
 #[inline(always)]
 pub(crate) fn parse<I: Isa>(chunk: Chunk, data: &[u8], start: usize) -> usize {
     let Chunk { plan, search, scratch, tokens, histogram } = chunk;
-    let len = tokens.len();
-    let bytes = &data[start..start + len];
-    let padded = cost::padded(len);
-    for map in &mut scratch.maps {
-        map.resize(map.len().max(padded), Token::NONE);
-    }
-    let [near_map, far_map, walked] = scratch.maps.each_mut().map(|map| &mut map[..padded]);
-    let walked = &mut walked[..len];
-    let (near, map) = (&mut near_map[..len], &mut far_map[..len]);
     let count = match plan.parse {
         Parse::Stored => return 0,
-        Parse::Lazy => {
-            // Only what is taken need have its true length.
-            search.fill::<I, false>(&mut [], map, data, start);
-            walk::be_lazy(map, bytes);
-            walk::walk::<I, true>(map, data, start, walked, tokens)
-        }
-        Parse::Cheapest { passes } => {
-            search.fill::<I, true>(near, map, data, start);
-            near_map[len..].fill(Token::NONE);
-            far_map[len..].fill(Token::NONE);
-            scratch.bytes.clear();
-            scratch.bytes.extend_from_slice(bytes);
-            scratch.bytes.resize(padded, 0);
-            let (bytes, totals) = (&scratch.bytes, &mut scratch.totals);
-            let mut costs = Costs::typical();
-            for _ in 1..passes {
-                scratch.first.clear();
-                scratch.first.extend_from_slice(far_map);
-                cost::choose::<I>(near_map, &mut scratch.first, bytes, len, &costs, totals);
-                let count = walk::walk::<I, false>(&scratch.first[..len], data, start, walked, tokens);
-                costs = Costs::after::<I>(&tokens[..count]);
-            }
-            cost::choose::<I>(near_map, far_map, bytes, len, &costs, totals);
-            walk::walk::<I, false>(&far_map[..len], data, start, walked, tokens)
-        }
+        Parse::Lazy => parse_lazy::<I>(search, scratch, data, start, tokens),
+        Parse::Cheapest { passes } => parse_cheapest::<I>(passes, search, scratch, data, start, tokens),
         Parse::Optimal { effort, passes } => {
-            search.fill_chains(effort, data, start, len);
-            let mut costs = Costs::typical();
-            for _ in 1..passes {
-                cost::choose_any(&search.chains, map, bytes, &costs, &mut scratch.totals);
-                let count = walk::walk::<I, false>(map, data, start, walked, tokens);
-                costs = Costs::after::<I>(&tokens[..count]);
-            }
-            cost::choose_any(&search.chains, map, bytes, &costs, &mut scratch.totals);
-            walk::walk::<I, false>(map, data, start, walked, tokens)
+            search.fill_chains(effort, data, start, tokens.len());
+            parse_optimal::<I>(passes, &search.chains, scratch, data, start, tokens)
         }
     };
     histogram.count::<I>(&tokens[..count]);
     count
+}
+
+#[inline(always)]
+fn parse_lazy<I: Isa>(
+    search: &mut Search,
+    scratch: &mut Scratch,
+    data: &[u8],
+    start: usize,
+    tokens: &mut [Token],
+) -> usize {
+    let len = tokens.len();
+    let [map, walked] = scratch.maps::<2>(len);
+    // Only what is taken need have its true length.
+    search.fill::<I, false>(&mut [], map, data, start);
+    walk::be_lazy(map, &data[start..start + len]);
+    walk::walk::<I, true>(map, data, start, walked, tokens)
+}
+
+#[inline(always)]
+fn parse_cheapest<I: Isa>(
+    passes: usize,
+    search: &mut Search,
+    scratch: &mut Scratch,
+    data: &[u8],
+    start: usize,
+    tokens: &mut [Token],
+) -> usize {
+    let len = tokens.len();
+    let mut bytes = std::mem::take(&mut scratch.bytes);
+    let mut totals = std::mem::take(&mut scratch.totals);
+    bytes.clear();
+    bytes.extend_from_slice(&data[start..start + len]);
+    bytes.resize(cost::padded(len), 0);
+    let [far, near, walked, chosen] = scratch.maps::<4>(bytes.len());
+    let walked = &mut walked[..len];
+    search.fill::<I, true>(&mut near[..len], &mut far[..len], data, start);
+    near[len..].fill(Token::NONE);
+    far[len..].fill(Token::NONE);
+    let mut costs = Costs::typical();
+    for _ in 1..passes {
+        chosen.copy_from_slice(far);
+        cost::choose::<I>(near, chosen, &bytes, len, &costs, &mut totals);
+        let count = walk::walk::<I, false>(&chosen[..len], data, start, walked, tokens);
+        costs = Costs::after::<I>(&tokens[..count]);
+    }
+    cost::choose::<I>(near, far, &bytes, len, &costs, &mut totals);
+    (scratch.bytes, scratch.totals) = (bytes, totals);
+    let [far, _, walked] = scratch.maps::<3>(len);
+    walk::walk::<I, false>(far, data, start, walked, tokens)
+}
+
+#[inline(always)]
+fn parse_optimal<I: Isa>(
+    passes: usize,
+    chains: &Chains,
+    scratch: &mut Scratch,
+    data: &[u8],
+    start: usize,
+    tokens: &mut [Token],
+) -> usize {
+    let len = tokens.len();
+    let bytes = &data[start..start + len];
+    let mut totals = std::mem::take(&mut scratch.totals);
+    let [map, walked] = scratch.maps::<2>(len);
+    let mut costs = Costs::typical();
+    let mut count = 0;
+    for pass in 0..passes {
+        if pass > 0 {
+            costs = Costs::after::<I>(&tokens[..count]);
+        }
+        cost::choose_any(chains, map, bytes, &costs, &mut totals);
+        count = walk::walk::<I, false>(map, data, start, walked, tokens);
+    }
+    scratch.totals = totals;
+    count
+}
+
+impl Scratch {
+    /// As many maps as asked for, of so many positions; what is in them is from before.
+    #[inline(always)]
+    fn maps<const COUNT: usize>(&mut self, len: usize) -> [&mut [Token]; COUNT] {
+        const { assert!(COUNT <= MAPS) };
+        let mut maps = self.maps.iter_mut();
+        std::array::from_fn(|_| {
+            let map = maps.next().expect("there are MAPS of them");
+            map.resize(map.len().max(len), Token::NONE);
+            &mut map[..len]
+        })
+    }
 }

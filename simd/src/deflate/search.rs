@@ -1,12 +1,15 @@
-//! Where matches may be: the match map of a chunk.
+//! Where matches may be: the match maps of a chunk.
 //!
-//! For each position of the chunk, and for each *key* (its next 4, 7 or 12 bytes):
+//! For each position of the chunk, and for each *key* (its next 3 to 12 bytes, by level):
 //!
 //! ```text
-//! link:   the distance to the last position with the same hash of the key; remember this position
-//! probe:  compare eight bytes at each distance; of the distances with the most equal bytes take the longest key's
+//! link:   the last position with the same hash of the key; remember this position
+//! probe:  compare eight bytes at each; of the candidates with the most equal bytes take the longest key's
 //! extend: where all eight are equal, find the true length
 //! ```
+//!
+//! A level with a cost pass has a *near* map of what its first key finds, of three bytes, and a *far* map of what the
+//! others find: the choice between a short match that is near and a longer one that is far is what that pass is for.
 //!
 //! Each step is a loop of its own over the chunk, so that none has a branch that depends on the data: unlike a search
 //! that decides at each position whether to look further, all run at the speed of the loads. The price is to look at
@@ -46,8 +49,7 @@ pub(crate) const PROBED: usize = 8;
 pub(crate) const RUN: usize = 16;
 
 /// Bytes after a run that its steps may read.
-const HASH_READ: usize = 16;
-pub(crate) const PROBE_READ: usize = 32;
+const READ: usize = 16;
 
 // The last position of a chunk, after a full window, on a scale that has just been moved down.
 const _: () = assert!(WINDOW + MAX_CHUNK < 1 << 16);
@@ -176,7 +178,7 @@ fn link<I: Isa, const WORDS: usize>(
     let (runs, _) = links.as_chunks_mut::<RUN>();
     let mut done = 0;
     for run in runs {
-        if start + done + RUN + HASH_READ > data.len() {
+        if start + done + RUN + READ > data.len() {
             break;
         }
         // SAFETY: as just checked.
@@ -239,7 +241,7 @@ fn probe<I: Isa, const EXTEND: bool>(
     let (runs, _) = map.as_chunks_mut::<RUN>();
     let mut at = start;
     for (index, run) in runs.iter_mut().enumerate() {
-        if at + RUN + PROBED > end || at + RUN + PROBE_READ > data.len() {
+        if at + RUN + PROBED > end || at + RUN + READ > data.len() {
             break;
         }
         let links = Links { all: links, from: RUN * index };

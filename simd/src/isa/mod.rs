@@ -61,7 +61,7 @@ pub(crate) trait Isa {
     ///
     /// # Safety
     ///
-    /// `at + RUN + PROBE_READ <= data.len()`.
+    /// `at + RUN + 16 <= data.len()`.
     #[inline(always)]
     unsafe fn probe_run(
         run: &mut [Token; RUN],
@@ -90,7 +90,7 @@ pub(crate) trait Isa {
     ///
     /// # Safety
     ///
-    /// `at + RUN + PROBE_READ <= data.len()`.
+    /// `at + RUN + PROBED <= end <= data.len()`.
     #[inline(always)]
     unsafe fn extend_run(
         run: &mut [Token; RUN],

@@ -2,17 +2,19 @@
 //!
 //! CPUs before these lack VBMI, and slow down for 512-bit registers; they take AVX2.
 
+mod parse;
+
 use super::Isa;
 use super::x86::{self, Lane128};
 use crate::checksum::fold;
 use crate::deflate::bits::MAX_PUT;
 use crate::deflate::block::{Codes, DistanceCode};
-use crate::deflate::cost::{self, Costs, Prices, RUN_UP, SEGMENTS};
+use crate::deflate::cost::{Costs, Prices};
 use crate::deflate::emit::Coded;
 use crate::deflate::histogram::{LENGTH_INDEX, LITLEN_INDEXES, Symbols};
-use crate::deflate::search::{self, FACTORS, Hash, Links, PROBE_READ, PROBED, RUN, Reach};
+use crate::deflate::search::{self, FACTORS, Hash, Links, PROBED, RUN, Reach};
 use crate::deflate::token::Token;
-use crate::format::{MAX_MATCH, MIN_MATCH, NO_DISTANCE, WINDOW};
+use crate::format::{MAX_MATCH, NO_DISTANCE, WINDOW};
 use core::arch::x86_64::*;
 
 pub(super) struct Avx512;
@@ -139,7 +141,7 @@ impl Isa for Avx512 {
     #[inline(always)]
     fn price_run(near: &[Token; RUN], far: &[Token; RUN], costs: &Costs, prices: &mut Prices) {
         // SAFETY: the features are those of the kernel that this is inlined into.
-        unsafe { price_run(near, far, costs, prices) }
+        unsafe { parse::price_run(near, far, costs, prices) }
     }
 
     #[inline(always)]
@@ -152,7 +154,7 @@ impl Isa for Avx512 {
         totals: &mut [u32],
     ) {
         // SAFETY: the features are those of the kernel that this is inlined into.
-        unsafe { choose_segments(near, far, bytes, stride, costs, totals) }
+        unsafe { parse::choose_segments(near, far, bytes, stride, costs, totals) }
     }
 }
 
@@ -277,7 +279,7 @@ unsafe fn extend_run(
     end: usize,
     reach: &mut Reach,
 ) {
-    debug_assert!(at + RUN + PROBED <= end && at + RUN + PROBE_READ <= data.len());
+    debug_assert!(at + RUN + PROBED <= end && end <= data.len());
     let (length, distance) = split(run);
     // What the last run leaves is as good as a lane before the first, if it reaches that far.
     let carried = if reach.until > at { reach.distance } else { 0 };
@@ -431,152 +433,6 @@ fn distance_slot(distance: __m512i) -> __m512i {
     let shift = _mm512_sub_epi32(power, one);
     let slot = _mm512_add_epi32(_mm512_add_epi32(shift, shift), _mm512_srlv_epi32(below, shift));
     _mm512_mask_mov_epi32(slot, _mm512_cmplt_epu32_mask(below, _mm512_set1_epi32(2)), below)
-}
-
-/// The slot of each match length, but for the longest.
-#[target_feature(enable = "avx512f,avx512cd")]
-#[inline]
-fn length_slot(length: __m512i) -> __m512i {
-    // Four slots for each power of two. The first eight are their own, and so is the longest.
-    let above = _mm512_sub_epi32(length, _mm512_set1_epi32(MIN_MATCH as i32));
-    let power = _mm512_sub_epi32(_mm512_set1_epi32(31), _mm512_lzcnt_epi32(above));
-    let shift = _mm512_sub_epi32(power, _mm512_set1_epi32(2));
-    let slot = _mm512_add_epi32(_mm512_slli_epi32::<2>(shift), _mm512_srlv_epi32(above, shift));
-    let own = _mm512_cmplt_epu32_mask(above, _mm512_set1_epi32(4));
-    let slot = _mm512_mask_mov_epi32(slot, own, above);
-    let longest = _mm512_cmpeq_epi32_mask(length, _mm512_set1_epi32(MAX_MATCH as i32));
-    _mm512_mask_mov_epi32(slot, longest, _mm512_set1_epi32(28))
-}
-
-/// What near and far matches cost, and the far ones less a byte.
-#[target_feature(enable = "avx512f,avx512cd")]
-#[inline]
-fn prices(near: __m512i, far: __m512i, costs: &Costs) -> [__m512i; 3] {
-    let one = _mm512_set1_epi32(1);
-    let never = _mm512_set1_epi32(cost::NEVER as i32);
-    let (length, distance) = parts(near);
-    // Up to PROBED bytes, each length has a slot of its own.
-    let slot = _mm512_sub_epi32(length, _mm512_set1_epi32(MIN_MATCH as i32));
-    let price =
-        _mm512_add_epi32(lookup(&costs.length, slot), lookup(&costs.distance, distance_slot(distance)));
-    let found = _mm512_test_epi32_mask(near, near);
-    let close = _mm512_mask_mov_epi32(never, found, price);
-    let (length, distance) = parts(far);
-    let price = lookup(&costs.distance, distance_slot(distance));
-    let found = _mm512_test_epi32_mask(far, far);
-    let price = _mm512_mask_mov_epi32(never, found, price);
-    let whole = lookup(&costs.length, length_slot(length));
-    let short = lookup(&costs.length, length_slot(_mm512_sub_epi32(length, one)));
-    [close, _mm512_add_epi32(whole, price), _mm512_add_epi32(short, price)]
-}
-
-#[target_feature(enable = "avx512f,avx512cd")]
-#[inline]
-fn price_run(near: &[Token; RUN], far: &[Token; RUN], costs: &Costs, prices_of: &mut Prices) {
-    // SAFETY: the runs have the 64 bytes.
-    let (near, far) =
-        unsafe { (_mm512_loadu_si512(near.as_ptr().cast()), _mm512_loadu_si512(far.as_ptr().cast())) };
-    let [close, whole, short] = prices(near, far, costs);
-    store(&mut prices_of.near, close);
-    store(&mut prices_of.whole, whole);
-    store(&mut prices_of.short, short);
-}
-
-/// Sixteen segments side by side, a lane each; the totals of all at one offset are a row.
-#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512cd")]
-#[inline]
-fn choose_segments(
-    near: &[Token],
-    far: &mut [Token],
-    bytes: &[u8],
-    stride: usize,
-    costs: &Costs,
-    totals: &mut [u32],
-) {
-    let padded = SEGMENTS * stride + RUN_UP;
-    assert!(near.len() >= padded && far.len() >= padded && bytes.len() >= padded);
-    assert!(totals.len() >= SEGMENTS * cost::total_count(stride) && padded <= 1 << 16);
-    let (rows, _) = totals.as_chunks_mut::<SEGMENTS>();
-    let len = stride + RUN_UP;
-    for (index, row) in rows[1 + len..][..MAX_MATCH].iter_mut().enumerate() {
-        row.fill(cost::beyond(index));
-    }
-    let literal_costs = LiteralCosts::new(costs);
-    let lanes = _mm512_cvtepu16_epi32(load16(&LANES));
-    let starts = _mm512_mullo_epi32(lanes, _mm512_set1_epi32(stride as i32));
-    let mut next = _mm512_set1_epi32(cost::beyond(0) as i32);
-    let mut words = _mm512_setzero_si512();
-    for offset in (0..len).rev() {
-        let at = _mm512_add_epi32(starts, _mm512_set1_epi32(offset as i32));
-        if offset % 4 == 3 {
-            // SAFETY: four bytes from `offset - 3` on are before the end of the padded bytes.
-            words = unsafe {
-                _mm512_i32gather_epi32::<1>(_mm512_sub_epi32(at, _mm512_set1_epi32(3)), bytes.as_ptr().cast())
-            };
-        }
-        let byte = _mm512_srl_epi32(words, _mm_cvtsi32_si128(8 * (offset % 4) as i32));
-        let byte = _mm512_and_si512(byte, _mm512_set1_epi32(0xff));
-        // SAFETY: each position is before the end of the padded maps.
-        let (near, found) = unsafe {
-            (
-                _mm512_i32gather_epi32::<4>(at, near.as_ptr().cast()),
-                _mm512_i32gather_epi32::<4>(at, far.as_ptr().cast()),
-            )
-        };
-        let [close, whole, short] = prices(near, found, costs);
-        let base = rows[offset..].as_ptr();
-        // SAFETY: a row for each length up to the longest follows.
-        let after = |length, rows| unsafe {
-            let index = _mm512_add_epi32(_mm512_slli_epi32::<4>(length), lanes);
-            _mm512_i32gather_epi32::<4>(index, base.add(rows).cast())
-        };
-        let (near_length, length) = (_mm512_srli_epi32::<16>(near), _mm512_srli_epi32::<16>(found));
-        let close = _mm512_add_epi32(close, after(near_length, 1));
-        let whole = _mm512_add_epi32(whole, after(length, 1));
-        let short = _mm512_add_epi32(short, after(length, 0));
-        let shorter = _mm512_cmplt_epu32_mask(short, whole);
-        let matched = _mm512_min_epu32(short, whole);
-        let found = _mm512_mask_sub_epi32(found, shorter, found, _mm512_set1_epi32(1 << 16));
-        let closer = _mm512_cmplt_epu32_mask(close, matched);
-        let other = _mm512_mask_mov_epi32(found, closer, near);
-        let matched = _mm512_min_epu32(close, matched);
-        let literal = _mm512_add_epi32(next, literal_costs.of(byte));
-        let cheaper = _mm512_cmplt_epu32_mask(matched, literal);
-        let choice = _mm512_mask_mov_epi32(_mm512_or_si512(byte, _mm512_set1_epi32(1 << 16)), cheaper, other);
-        next = _mm512_min_epu32(matched, literal);
-        store(&mut rows[1 + offset], next);
-        if offset < stride {
-            // SAFETY: as for the loads.
-            unsafe { _mm512_i32scatter_epi32::<4>(far.as_mut_ptr().cast(), at, choice) };
-        }
-    }
-}
-
-/// The costs of all bytes, in four registers.
-struct LiteralCosts([__m512i; 4]);
-
-impl LiteralCosts {
-    #[target_feature(enable = "avx512f")]
-    #[inline]
-    fn new(costs: &Costs) -> Self {
-        let mut table = [[0; 64]; 4];
-        for (cost, entry) in costs.literal.iter().zip(table.as_flattened_mut()) {
-            debug_assert!(*cost <= 0xff);
-            *entry = *cost as u8;
-        }
-        Self([load(&table[0]), load(&table[1]), load(&table[2]), load(&table[3])])
-    }
-
-    /// The cost of the byte in each 32-bit lane.
-    #[target_feature(enable = "avx512f,avx512vbmi")]
-    #[inline]
-    fn of(&self, byte: __m512i) -> __m512i {
-        let low = _mm512_permutex2var_epi8(self.0[0], byte, self.0[1]);
-        let high = _mm512_permutex2var_epi8(self.0[2], byte, self.0[3]);
-        let upper = _mm512_test_epi32_mask(byte, _mm512_set1_epi32(0x80));
-        let cost = _mm512_mask_mov_epi32(low, upper, high);
-        _mm512_and_si512(cost, _mm512_set1_epi32(0xff))
-    }
 }
 
 /// The entries at the lowest five bits of each index.
