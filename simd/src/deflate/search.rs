@@ -34,7 +34,7 @@ use core::hint::select_unpredictable;
 pub(crate) const MAX_CHUNK: usize = 16384;
 
 /// Positions for which the links are made before they are used: few, to have them at hand.
-const STRIP: usize = 2048;
+pub(crate) const STRIP: usize = 2048;
 
 /// Most keys that a level may use.
 pub(crate) const MAX_KEYS: usize = 6;
@@ -294,11 +294,26 @@ pub(crate) struct Links<'a> {
     from: usize,
 }
 
+#[cfg(test)]
+impl<'a> Links<'a> {
+    pub(crate) fn new(all: &'a [[u16; STRIP]], from: usize) -> Self {
+        Self { all, from }
+    }
+}
+
 impl Links<'_> {
     /// Those of a run, for each key.
     #[inline(always)]
     pub(crate) fn runs(&self) -> impl Iterator<Item = &[u16; RUN]> {
         self.all.iter().map(|links| links[self.from..].first_chunk().expect("a strip is some runs"))
+    }
+
+    /// Those of the first key's run, and how many keys there are; those of the next key are [`STRIP`] further.
+    #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+    #[inline(always)]
+    pub(crate) fn base(&self) -> (*const u16, usize) {
+        debug_assert!(self.from + RUN <= STRIP);
+        (self.all.as_ptr().cast::<u16>().wrapping_add(self.from), self.all.len())
     }
 }
 
@@ -405,7 +420,7 @@ const MAX_WORDS: usize = LONGEST_KEY / 4;
 pub(crate) const FACTORS: [u32; MAX_WORDS] = [0x9e37_79b1, 0x85eb_ca77, 0xc2b2_ae3d];
 
 impl Hash {
-    fn new(bytes: usize, bits: u32) -> Self {
+    pub(crate) fn new(bytes: usize, bits: u32) -> Self {
         debug_assert!((1..=LONGEST_KEY).contains(&bytes));
         let masks = std::array::from_fn(|word| match bytes.saturating_sub(4 * word) {
             0 => 0,

@@ -174,8 +174,8 @@ unsafe fn probe_run(
         // SAFETY: the caller vouches for 32 bytes.
         let own = unsafe { windows(data, first, &WINDOWS64) };
         let here = _mm256_add_epi64(lanes, _mm256_set1_epi64x((first + bias) as i64));
-        let reach = _mm256_add_epi64(lanes, _mm256_set1_epi64x(first.min(WINDOW) as i64));
-        let reach = if first + 3 < WINDOW { reach } else { _mm256_set1_epi64x(first.min(WINDOW) as i64) };
+        let reach = _mm256_add_epi64(lanes, _mm256_set1_epi64x(first as i64));
+        let reach = _mm256_min_epi32(reach, _mm256_set1_epi64x(WINDOW as i64));
         let mut most = _mm256_setzero_si256();
         let mut best = _mm256_setzero_si256();
         for links in links.runs() {

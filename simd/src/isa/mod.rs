@@ -4,8 +4,12 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
-#[cfg(target_arch = "aarch64")]
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
 mod neon;
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+mod sve;
+#[cfg(test)]
+mod tests;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
@@ -122,7 +126,8 @@ pub(crate) trait Isa {
         emit::code_run(run, codes, coded)
     }
 
-    /// What each near and far match costs, and what the far one costs one byte shorter. Where there is none, [`NEVER`](cost::NEVER) or more.
+    /// What each near match, of up to [`PROBED`](search::PROBED) bytes, and each far one costs, and what the far one costs
+    /// one byte shorter. Where there is none, [`NEVER`](cost::NEVER) or more.
     #[inline(always)]
     fn price_run(near: &[Token; RUN], far: &[Token; RUN], costs: &Costs, prices: &mut Prices) {
         cost::price_run(near, far, costs, prices);
@@ -230,7 +235,9 @@ static LIST: &[Kernels] = &[
     ),
     #[cfg(target_arch = "x86_64")]
     kernels!("avx2", avx2::Avx2, avx2::available, "avx2,bmi1,bmi2,lzcnt,popcnt,pclmulqdq"),
-    #[cfg(target_arch = "aarch64")]
+    #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+    kernels!("sve", sve::Sve, sve::available, "sve,neon,aes"),
+    #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
     kernels!("neon", neon::Neon, neon::available, "neon,aes"),
     kernels!("scalar", Scalar, || true),
 ];
