@@ -4,11 +4,12 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use http::{HeaderValue, StatusCode};
 
 use crate::config::{AccessLog, LogFormat, Settings, Sidecars, parse_size, parse_time};
-use crate::encode::Coding;
+use crate::encode::{Coding, Engine};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -80,7 +81,10 @@ struct CodingOptions {
     /// Codings offered, best first, of zstd, br, gzip and deflate; or off [default: zstd,br,gzip].
     #[arg(long, value_name = "LIST", value_parser = codings)]
     codings: Option<Codings>,
-    /// Level of gzip and deflate, 1 (fast) to 12 (small) [default: 5].
+    /// Codec of gzip and deflate [default: laneflate].
+    #[arg(long, value_name = "ENGINE")]
+    gzip_engine: Option<GzipEngine>,
+    /// Level of gzip and deflate, 1 (fast) to 12 (small), with zlib-rs to 9 [default: 5].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=12))]
     gzip_level: Option<u8>,
     /// Quality of brotli, 0 (fast) to 11 (small) [default: 5].
@@ -203,6 +207,14 @@ enum SidecarUse {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
+enum GzipEngine {
+    /// The one with kernels for each instruction set.
+    Laneflate,
+    /// zlib-rs, by way of flate2.
+    ZlibRs,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
 enum Shape {
     Common,
     Combined,
@@ -217,7 +229,11 @@ struct Store(Option<u64>);
 
 impl Cli {
     /// The settings that the command line asks for, defaults in place of what it leaves out.
-    pub fn into_settings(self) -> Settings {
+    ///
+    /// # Errors
+    ///
+    /// A level of gzip that its engine does not have.
+    pub fn into_settings(self) -> Result<Settings, clap::Error> {
         let (root, options) = match self.command {
             Some(Command::Serve { root, options }) => (root, *options),
             None => (default_root(), self.options),
@@ -230,7 +246,8 @@ impl Cli {
         options.cache.apply(&mut settings);
         options.limits.apply(&mut settings);
         options.logs.apply(&mut settings);
-        settings
+        check_gzip_level(settings.coding.gzip_engine, settings.coding.gzip_level)?;
+        Ok(settings)
     }
 }
 
@@ -249,6 +266,12 @@ impl CodingOptions {
     fn apply(self, settings: &mut Settings) {
         let coding = &mut settings.coding;
         set(&mut coding.offered, self.codings.map(|Codings(offered)| offered));
+        if let Some(engine) = self.gzip_engine {
+            coding.gzip_engine = match engine {
+                GzipEngine::Laneflate => Engine::Laneflate,
+                GzipEngine::ZlibRs => Engine::ZlibRs,
+            };
+        }
         set(&mut coding.gzip_level, self.gzip_level);
         set(&mut coding.brotli_quality, self.brotli_quality);
         set(&mut coding.zstd_level, self.zstd_level);
@@ -325,6 +348,15 @@ fn set<T>(setting: &mut T, given: Option<T>) {
     if let Some(value) = given {
         *setting = value;
     }
+}
+
+fn check_gzip_level(engine: Engine, level: u8) -> Result<(), clap::Error> {
+    if level <= engine.max_level() {
+        return Ok(());
+    }
+    let message =
+        format!("--gzip-level {level}: the levels of {} end at {}", engine.name(), engine.max_level());
+    Err(Cli::command().error(ErrorKind::ValueValidation, message))
 }
 
 fn default_root() -> PathBuf {

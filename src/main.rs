@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use laneflate::cli::Cli;
 use laneflate::config::Settings;
-use laneflate::encode::Coding;
+use laneflate::encode::{Coding, Engine};
 use laneflate::server::{Server, StartError};
 use laneflate_simd::Kernels;
 use tracing_subscriber::EnvFilter;
@@ -24,7 +24,7 @@ fn main() -> ExitCode {
         eprintln!("laneflate: {error}");
         return ExitCode::from(USAGE);
     }
-    let settings = Cli::parse().into_settings();
+    let settings = Cli::parse().into_settings().unwrap_or_else(|error| error.exit());
     let filter = EnvFilter::try_from_env("LANEFLATE_LOG").unwrap_or_else(|_| EnvFilter::new("warn"));
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false).init();
     match run(settings) {
@@ -48,12 +48,12 @@ fn check_kernel_choice() -> Result<(), String> {
 
 fn run(settings: Settings) -> Result<(), StartError> {
     let codings = codings(&settings.coding.offered);
+    let codec = codec(settings.coding.gzip_engine);
     let root = settings.site.root.display().to_string();
     let server = Server::bind(settings)?;
     for address in server.addresses() {
-        let kernel = Kernels::detect().name();
         eprintln!(
-            "laneflate {} serves {root} on http://{address} ({codings}; kernel {kernel})",
+            "laneflate {} serves {root} on http://{address} ({codings}; {codec})",
             env!("CARGO_PKG_VERSION")
         );
     }
@@ -65,6 +65,13 @@ fn run(settings: Settings) -> Result<(), StartError> {
         eprintln!("laneflate: {} connections did not finish in time and were cut", ended.cut);
     }
     Ok(())
+}
+
+fn codec(engine: Engine) -> String {
+    match engine {
+        Engine::Laneflate => format!("kernel {}", Kernels::detect().name()),
+        Engine::ZlibRs => format!("gzip by {}", engine.name()),
+    }
 }
 
 fn codings(offered: &[Coding]) -> String {

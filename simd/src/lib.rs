@@ -2,7 +2,9 @@
 //!
 //! [`Encoder`] and [`Decoder`] each work two ways: on a body that is whole in memory
 //! ([`Encoder::encode`], [`Decoder::decode`]) and on a stream, in pieces of any size
-//! ([`Encoder::compress`], [`Decoder::decompress`]). Both keep their state between bodies.
+//! ([`Encoder::compress`], [`Decoder::decompress`]). Both keep their state between bodies. [`mod@write`], [`read`] and
+//! [`bufread`] put them around [`std::io`] under the names that flate2 has, and [`GzHeader`] is what a gzip member says
+//! of its body.
 //!
 //! ```
 //! use laneflate_simd::{Decoder, Encoder, Format, Level};
@@ -56,3 +58,8 @@ pub use io::{Compression, GzBuilder, bufread, read, write};
 pub use isa::Kernels;
 pub use level::Level;
 pub use stream::{Flush, Format, Progress, Status};
+
+/// The examples of the README are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

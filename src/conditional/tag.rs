@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use http::HeaderValue;
 
-use crate::encode::Coding;
+use crate::encode::{Coding, Effort, Engine};
 
 /// Room for the longest tag that is built here: `W/"` + two 64-bit numbers in hex + suffix + `"`.
 const CAPACITY: usize = 64;
@@ -41,14 +41,20 @@ impl EntityTag {
 
     /// The tag of what an encoder makes of these bytes; as strong or weak as this one.
     ///
-    /// The level is part of it, and so is the release of this program: either may change the coded bytes, and a client
+    /// Level, engine and the release of this program are part of it: each may change the coded bytes, and a client
     /// that resumes a download must not join halves of two encodings.
     #[must_use]
-    pub fn coded(&self, coding: Coding, level: i32) -> Self {
+    pub fn coded(&self, coding: Coding, effort: impl Into<Effort>) -> Self {
+        let Effort { level, engine } = effort.into();
+        let engine = match engine {
+            Engine::Laneflate => "",
+            Engine::ZlibRs => "z",
+        };
         let stem = &self.value.as_bytes()[..self.value.len() - 1];
         let mut text = Vec::with_capacity(stem.len() + 16);
         text.extend_from_slice(stem);
-        write!(text, "-{}{level}.{RELEASE:02x}\"", suffix(coding)).expect("writing to memory succeeds");
+        write!(text, "-{}{level}{engine}.{RELEASE:02x}\"", suffix(coding))
+            .expect("writing to memory succeeds");
         Self::from_text(HeaderValue::from_maybe_shared(bytes::Bytes::from(text)))
     }
 
@@ -184,11 +190,13 @@ mod tests {
     }
 
     #[test]
-    fn coded_bytes_are_told_apart_by_coding_and_level() {
+    fn coded_bytes_are_told_apart_by_coding_and_effort() {
         let plain = tag("\"a-1\"");
         let text = plain.coded(Coding::Gzip, 6).header_value();
         assert_eq!(text, format!("\"a-1-gz6.{RELEASE:02x}\""));
         assert_ne!(plain.coded(Coding::Gzip, 6), plain.coded(Coding::Gzip, 7));
+        let other_engine = plain.coded(Coding::Gzip, Effort { level: 6, engine: Engine::ZlibRs });
+        assert_ne!(plain.coded(Coding::Gzip, 6), other_engine);
         assert_ne!(plain.coded(Coding::Zstd, 6), plain.coded(Coding::Gzip, 6));
         assert_ne!(plain.coded(Coding::Zstd, 6), plain);
         assert!(tag("W/\"a-1\"").coded(Coding::Zstd, -5).is_weak());

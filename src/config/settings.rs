@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use http::HeaderValue;
 
-use crate::encode::Coding;
+use crate::encode::{Coding, Engine};
 
 /// All settings of one server, built once and then shared read-only.
 #[derive(Clone, Debug)]
@@ -70,7 +70,9 @@ pub struct Site {
 pub struct CodingSettings {
     /// Codings offered, in the server's order of preference; empty turns coding off.
     pub offered: Vec<Coding>,
-    /// Level of gzip and deflate on the fly, 1 to 12.
+    /// The codec of gzip and deflate.
+    pub gzip_engine: Engine,
+    /// Level of gzip and deflate on the fly, 1 to 12; with [`Engine::ZlibRs`] to 9.
     pub gzip_level: u8,
     /// Quality of brotli on the fly, 0 to 11.
     pub brotli_quality: u8,
@@ -205,6 +207,7 @@ impl Default for CodingSettings {
     fn default() -> Self {
         Self {
             offered: vec![Coding::Zstd, Coding::Brotli, Coding::Gzip],
+            gzip_engine: Engine::default(),
             gzip_level: 5,
             brotli_quality: 5,
             zstd_level: 3,

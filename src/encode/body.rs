@@ -89,7 +89,7 @@ enum Task {
 impl<B: Body> Encoded<B> {
     /// Codes `inner` with an encoder that is ready for a body of its size.
     pub fn new(inner: B, encoder: Pooled) -> Self {
-        let step = cost::step(encoder.coding(), encoder.level());
+        let step = cost::step(encoder.coding(), encoder.effort());
         Self {
             inner,
             input: None,

@@ -8,13 +8,13 @@ use laneflate_simd::Format;
 use super::brotli::BrotliEncoder;
 use super::deflate::DeflateEncoder;
 use super::zstd::ZstdEncoder;
-use super::{Coding, Flush, pool};
+use super::{Coding, Effort, Engine, Flush, pool};
 use crate::config::CodingSettings;
 
 /// How hard each coding tries. A number outside of a coding's range counts as the nearest inside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Levels {
-    /// Level of gzip and deflate, 0 to 12.
+    /// Level of gzip and deflate, 0 to 12; with [`Engine::ZlibRs`] to 9.
     pub gzip: u8,
     /// Quality of brotli, 0 to 11.
     pub brotli: u8,
@@ -26,7 +26,7 @@ impl Levels {
     /// The level that `coding` goes by, within its range.
     pub fn level(&self, coding: Coding) -> i32 {
         match coding {
-            Coding::Gzip | Coding::Deflate => i32::from(self.gzip.min(DeflateEncoder::MAX_LEVEL)),
+            Coding::Gzip | Coding::Deflate => i32::from(self.gzip.min(Engine::Laneflate.max_level())),
             Coding::Brotli => i32::from(self.brotli.min(BrotliEncoder::MAX_QUALITY)),
             Coding::Zstd => self.zstd.clamp(*ZstdEncoder::LEVELS.start(), *ZstdEncoder::LEVELS.end()),
         }
@@ -50,13 +50,13 @@ impl Default for Levels {
 /// # Errors
 ///
 /// Only for want of memory.
-pub fn encode_whole(coding: Coding, level: i32, input: &[u8]) -> io::Result<Bytes> {
+pub fn encode_whole(coding: Coding, effort: impl Into<Effort>, input: &[u8]) -> io::Result<Bytes> {
     let mut out = Vec::new();
-    pool::take(coding, level)?.encode_whole(input, &mut out)?;
+    pool::take(coding, effort)?.encode_whole(input, &mut out)?;
     Ok(Bytes::from(out))
 }
 
-/// An encoder of one coding at one level, used for one body after another.
+/// An encoder of one coding with one effort, used for one body after another.
 #[derive(Debug)]
 pub enum Encoder {
     /// gzip.
@@ -70,20 +70,21 @@ pub enum Encoder {
 }
 
 impl Encoder {
-    /// An encoder at a `level` of [`Levels::level`], ready for a body of unknown length.
+    /// An encoder with an `effort` of [`Effort::of`], ready for a body of unknown length.
     ///
     /// # Errors
     ///
     /// Only for want of memory.
-    pub fn new(coding: Coding, level: i32) -> io::Result<Self> {
+    pub fn new(coding: Coding, effort: impl Into<Effort>) -> io::Result<Self> {
+        let effort = effort.into();
         Ok(match coding {
-            Coding::Gzip => Self::Gzip(DeflateEncoder::new(Format::Gzip, level)),
-            Coding::Deflate => Self::Deflate(DeflateEncoder::new(Format::Zlib, level)),
+            Coding::Gzip => Self::Gzip(DeflateEncoder::new(Format::Gzip, effort)),
+            Coding::Deflate => Self::Deflate(DeflateEncoder::new(Format::Zlib, effort)),
             Coding::Brotli => {
-                let quality = u8::try_from(level).unwrap_or(BrotliEncoder::MAX_QUALITY);
+                let quality = u8::try_from(effort.level).unwrap_or(BrotliEncoder::MAX_QUALITY);
                 Self::Brotli(Box::new(BrotliEncoder::new(quality, None)))
             }
-            Coding::Zstd => Self::Zstd(ZstdEncoder::new(level)?),
+            Coding::Zstd => Self::Zstd(ZstdEncoder::new(effort.level)?),
         })
     }
 

@@ -16,6 +16,7 @@ mod coding;
 mod cost;
 pub mod decode;
 mod deflate;
+mod effort;
 mod encoder;
 mod flush;
 pub mod layer;
@@ -28,5 +29,6 @@ mod zstd;
 
 pub use coding::Coding;
 pub use cost::is_quick;
+pub use effort::{Effort, Engine};
 pub use encoder::{Encoder, Levels, encode_whole};
 pub use flush::Flush;

@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::io;
 use std::ops::{Deref, DerefMut};
 
-use super::{Coding, Encoder};
+use super::{Coding, Effort, Encoder};
 
 /// The most encoders that a thread keeps idle.
 const MAX_IDLE: usize = 16;
@@ -18,17 +18,18 @@ thread_local! {
     static POOL: RefCell<Pool> = const { RefCell::new(Pool { idle: Vec::new(), bytes: 0 }) };
 }
 
-/// An encoder from this thread's stock, or a new one, at a `level` of [`Levels::level`](super::Levels::level); as ready as
+/// An encoder from this thread's stock, or a new one, with an `effort` of [`Effort::of`]; as ready as
 /// [`Encoder::new`] makes it.
 ///
 /// # Errors
 ///
 /// Only for want of memory.
-pub fn take(coding: Coding, level: i32) -> io::Result<Pooled> {
-    let kind = Kind { coding, level };
+pub fn take(coding: Coding, effort: impl Into<Effort>) -> io::Result<Pooled> {
+    let effort = effort.into();
+    let kind = Kind { coding, effort };
     let encoder = match POOL.with_borrow_mut(|pool| pool.take(kind)) {
         Some(encoder) => encoder,
-        None => Box::new(Encoder::new(coding, level)?),
+        None => Box::new(Encoder::new(coding, effort)?),
     };
     Ok(Pooled { encoder: Some(encoder), kind })
 }
@@ -47,9 +48,9 @@ impl Pooled {
         self.kind.coding
     }
 
-    /// At which level.
-    pub fn level(&self) -> i32 {
-        self.kind.level
+    /// How hard it tries.
+    pub fn effort(&self) -> Effort {
+        self.kind.effort
     }
 }
 
@@ -83,7 +84,7 @@ impl Drop for Pooled {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Kind {
     coding: Coding,
-    level: i32,
+    effort: Effort,
 }
 
 struct Idle {
@@ -122,6 +123,7 @@ impl Pool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::encode::Engine;
 
     fn stock() -> (usize, usize) {
         POOL.with_borrow(|pool| (pool.idle.len(), pool.bytes))
@@ -141,6 +143,8 @@ mod tests {
             assert_eq!(stock().0, 1);
             let other_level = take(Coding::Gzip, 2).unwrap();
             assert!(!std::ptr::eq(&*other_level, address));
+            let other_engine = take(Coding::Gzip, Effort { level: 1, engine: Engine::ZlibRs }).unwrap();
+            assert!(!std::ptr::eq(&*other_engine, address));
             assert!(std::ptr::eq(&*take(Coding::Gzip, 1).unwrap(), address));
         });
     }

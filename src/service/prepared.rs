@@ -14,7 +14,7 @@ use crate::conditional::EntityTag;
 use crate::config::{CodingSettings, Site};
 use crate::date::HttpDate;
 use crate::encode::variants::{Handle, Key, Store, Variant};
-use crate::encode::{Coding, Levels};
+use crate::encode::{Coding, Effort};
 use crate::headers::vary_by_accept_encoding;
 use crate::mime;
 use crate::policy::{Refusal, may_code};
@@ -57,7 +57,7 @@ pub(super) struct Coded {
     pub(super) face: Face,
     /// The name of the bytes in the store; `None` where they are not kept there.
     pub(super) key: Option<Key>,
-    pub(super) level: i32,
+    pub(super) effort: Effort,
     /// The way to them. Never contended: a thread prepares files for itself.
     handle: Mutex<Option<Handle>>,
 }
@@ -162,16 +162,16 @@ impl Coded {
         settings: &CodingSettings,
         store: Option<&Store>,
     ) -> Self {
-        let level = Levels::from(settings).level(coding);
+        let effort = Effort::of(settings, coding);
         // Two states of a file that just changed cannot be told apart, so its coded form is not kept.
         let stored = !identity.racy && store.is_some_and(|store| store.admits(identity.len()));
-        let tag = plain.tag.coded(coding, level);
+        let tag = plain.tag.coded(coding, effort);
         let face = if stored {
             Face::new(common, tag, Some(coding), true)
         } else {
             Face::new(common, tag.into_weak(), Some(coding), false)
         };
-        Self { face, key: stored.then(|| key(identity, coding, level)), level, handle: Mutex::default() }
+        Self { face, key: stored.then(|| key(identity, coding, effort)), effort, handle: Mutex::default() }
     }
 
     /// What a response says that is coded for itself, even if the store keeps such bytes.
@@ -195,6 +195,6 @@ fn tag(representation: &Representation, coding: Option<Coding>) -> EntityTag {
     if representation.racy { tag.into_weak() } else { tag }
 }
 
-fn key(identity: &Representation, coding: Coding, level: i32) -> Key {
-    Key { stamp: identity.stamp, coding, level }
+fn key(identity: &Representation, coding: Coding, effort: Effort) -> Key {
+    Key { stamp: identity.stamp, coding, effort }
 }

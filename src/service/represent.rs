@@ -18,7 +18,7 @@ use crate::date::HttpDate;
 use crate::encode::body::Encoded;
 use crate::encode::decode::{Bounds, Decoded};
 use crate::encode::variants::Variant;
-use crate::encode::{Coding, Levels, encode_whole, is_quick, pool};
+use crate::encode::{Coding, Effort, encode_whole, is_quick, pool};
 use crate::headers::vary_by_accept_encoding;
 use crate::negotiate::Accepted;
 use crate::policy::{Refusal, may_code};
@@ -140,7 +140,7 @@ impl Inner {
         let face = coded.anew();
         let plain = cut(&identity.data, 0, identity.len());
         let takes_plain = Accepted::parse(ask.headers).identity_acceptable();
-        match encode(plain, coding, coded.level) {
+        match encode(plain, coding, coded.effort) {
             Ok(body) if takes_plain && is_no_gain(&body, identity) => {
                 let notes = Notes { refusal: Some(Refusal::NoGain), ..Notes::default() };
                 Reply::whole(&prepared.plain, cut(&identity.data, 0, identity.len()), notes)
@@ -247,7 +247,7 @@ impl Inner {
                 Notes { refusal: Some(Refusal::NotAsked), ..Notes::default() },
             );
         };
-        match encode(content, coding, Levels::from(&self.coding).level(coding)) {
+        match encode(content, coding, Effort::of(&self.coding, coding)) {
             Ok(body) => {
                 headers.insert(CONTENT_ENCODING, coding.header_value());
                 Reply::new(
@@ -286,14 +286,14 @@ fn coded_notes(file: &File, coding: Coding) -> Notes {
 }
 
 /// Bytes in memory are coded in place, so that their length is known; others as they are read.
-fn encode(plain: Body, coding: Coding, level: i32) -> io::Result<Body> {
+fn encode(plain: Body, coding: Coding, effort: Effort) -> io::Result<Body> {
     if let Body::Bytes(bytes) = &plain
-        && is_quick(coding, level, bytes.len())
+        && is_quick(coding, effort, bytes.len())
     {
-        return encode_whole(coding, level, bytes).map(Body::from);
+        return encode_whole(coding, effort, bytes).map(Body::from);
     }
     let length = http_body::Body::size_hint(&plain).exact();
-    let mut encoder = pool::take(coding, level)?;
+    let mut encoder = pool::take(coding, effort)?;
     encoder.begin(length)?;
     Ok(Body::Coded(Box::new(Encoded::new(plain, encoder))))
 }

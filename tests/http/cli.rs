@@ -66,6 +66,7 @@ fn help_names_every_flag() {
         "--listen",
         "--workers",
         "--compress-store",
+        "--gzip-engine",
         "--gzip-level",
         "--brotli-quality",
         "--zstd-level",
@@ -141,7 +142,7 @@ fn it_listens_on_several_addresses() {
 fn bad_flags_are_usage_errors() {
     let site = Site::new();
     let root = root(&site);
-    let cases: [(&[&str], &str); 22] = [
+    let cases: [(&[&str], &str); 24] = [
         (&["--nosuch"], "--nosuch"),
         (&["serve", &root, "--nosuch"], "--nosuch"),
         (&["nosuch"], "nosuch"),
@@ -154,6 +155,8 @@ fn bad_flags_are_usage_errors() {
         (&["serve", &root, "--workers", "0"], "0"),
         (&["serve", &root, "--workers", "many"], "many"),
         (&["serve", &root, "--gzip-level", "13"], "13"),
+        (&["serve", &root, "--gzip-engine", "zopfli"], "zopfli"),
+        (&["serve", &root, "--gzip-engine", "zlib-rs", "--gzip-level", "10"], "end at 9"),
         (&["serve", &root, "--brotli-quality", "12"], "12"),
         (&["serve", &root, "--zstd-level", "23"], "23"),
         (&["serve", &root, "--codings", "gzip,lzw"], "lzw"),

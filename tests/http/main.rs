@@ -8,6 +8,7 @@ mod common;
 mod bad_requests;
 mod cli;
 mod coding_policy;
+mod engine;
 mod files_under_load;
 mod folding;
 mod http2;

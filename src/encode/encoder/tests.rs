@@ -11,22 +11,26 @@ const LEVELS: [(Coding, [i32; 3]); 4] = [
     (Coding::Zstd, [-1, 3, 12]),
 ];
 
-fn each(mut test: impl FnMut(Coding, i32, Encoder)) {
+fn each(mut test: impl FnMut(Coding, Effort, Encoder)) {
     for (coding, levels) in LEVELS {
-        for level in levels {
-            test(coding, level, Encoder::new(coding, level).unwrap());
+        for effort in levels.map(Effort::from) {
+            test(coding, effort, Encoder::new(coding, effort).unwrap());
+            if matches!(coding, Coding::Gzip | Coding::Deflate) {
+                let effort = Effort { engine: Engine::ZlibRs, ..effort };
+                test(coding, effort, Encoder::new(coding, effort).unwrap());
+            }
         }
     }
 }
 
 #[test]
 fn whole_bodies() {
-    each(|coding, level, mut encoder| {
+    each(|coding, effort, mut encoder| {
         for body in [vec![], vec![b'x'], text(255), text(9000), text(150_000), noise(9000)] {
             let mut coded = b"before".to_vec();
             encoder.encode_whole(&body, &mut coded).unwrap();
             let coded = coded.strip_prefix(b"before").expect("what was in the output stays");
-            assert!(decode(coding, coded).unwrap() == body, "{coding:?} {level}, {} bytes", body.len());
+            assert!(decode(coding, coded).unwrap() == body, "{coding:?} {effort:?}, {} bytes", body.len());
         }
     });
 }
@@ -34,7 +38,7 @@ fn whole_bodies() {
 #[test]
 fn every_split_of_the_input() {
     let body = text(600);
-    each(|coding, level, mut encoder| {
+    each(|coding, effort, mut encoder| {
         for size in (1..20).chain([63, 64, 65, 299, 300, 599, 600]) {
             for flush in [Flush::None, Flush::Sync] {
                 encoder.begin(Some(body.len() as u64)).unwrap();
@@ -45,7 +49,7 @@ fn every_split_of_the_input() {
                 encoder.push(&[], &mut coded, Flush::Finish).unwrap();
                 assert!(
                     decode(coding, &coded).unwrap() == body,
-                    "{coding:?} {level}, pieces of {size}, {flush:?}"
+                    "{coding:?} {effort:?}, pieces of {size}, {flush:?}"
                 );
             }
         }
@@ -55,7 +59,7 @@ fn every_split_of_the_input() {
 #[test]
 fn pieces_around_the_sizes_of_blocks() {
     let body = text(300_000);
-    each(|coding, level, mut encoder| {
+    each(|coding, effort, mut encoder| {
         for size in [32_768, 65_535, 65_536, 131_073, 299_999] {
             encoder.begin(None).unwrap();
             let mut coded = Vec::new();
@@ -63,7 +67,7 @@ fn pieces_around_the_sizes_of_blocks() {
                 encoder.push(piece, &mut coded, Flush::None).unwrap();
             }
             encoder.push(&[], &mut coded, Flush::Finish).unwrap();
-            assert!(decode(coding, &coded).unwrap() == body, "{coding:?} {level}, pieces of {size}");
+            assert!(decode(coding, &coded).unwrap() == body, "{coding:?} {effort:?}, pieces of {size}");
         }
     });
 }
@@ -71,7 +75,7 @@ fn pieces_around_the_sizes_of_blocks() {
 #[test]
 fn what_was_pushed_before_a_sync_decodes() {
     let body = [text(40_000), noise(40_000)].concat();
-    each(|coding, level, mut encoder| {
+    each(|coding, effort, mut encoder| {
         encoder.begin(None).unwrap();
         let (mut coded, mut pushed) = (Vec::new(), 0);
         for (len, flush) in [(1, Flush::Sync), (500, Flush::None), (3, Flush::Sync), (70_000, Flush::Sync)] {
@@ -79,7 +83,11 @@ fn what_was_pushed_before_a_sync_decodes() {
             pushed += len;
             if flush == Flush::Sync {
                 let decoded = decode_beginning(coding, &coded);
-                assert!(decoded == body[..pushed], "{coding:?} {level}: {} of {pushed} bytes", decoded.len());
+                assert!(
+                    decoded == body[..pushed],
+                    "{coding:?} {effort:?}: {} of {pushed} bytes",
+                    decoded.len()
+                );
             }
         }
     });
@@ -87,11 +95,11 @@ fn what_was_pushed_before_a_sync_decodes() {
 
 #[test]
 fn a_new_body_forgets_the_one_before() {
-    each(|coding, level, mut encoder| {
+    each(|coding, effort, mut encoder| {
         encoder.push(&text(100_000), &mut Vec::new(), Flush::None).unwrap();
         let mut coded = Vec::new();
         encoder.encode_whole(b"a second body", &mut coded).unwrap();
-        assert_eq!(decode(coding, &coded).unwrap(), b"a second body", "{coding:?} {level}");
+        assert_eq!(decode(coding, &coded).unwrap(), b"a second body", "{coding:?} {effort:?}");
 
         encoder.begin(None).unwrap();
         encoder.push(&text(100_000), &mut Vec::new(), Flush::Sync).unwrap();
@@ -99,7 +107,7 @@ fn a_new_body_forgets_the_one_before() {
         coded.clear();
         encoder.push(b"a third body", &mut coded, Flush::None).unwrap();
         encoder.push(&[], &mut coded, Flush::Finish).unwrap();
-        assert_eq!(decode(coding, &coded).unwrap(), b"a third body", "{coding:?} {level}");
+        assert_eq!(decode(coding, &coded).unwrap(), b"a third body", "{coding:?} {effort:?}");
     });
 }
 

@@ -17,7 +17,7 @@ use super::body::CompressBody;
 use super::plan::{Asked, Plan};
 use crate::encode::body::{BoxError, Encoded};
 use crate::encode::peek::{Peeked, Seen};
-use crate::encode::{Coding, Levels, cost, encode_whole, pool};
+use crate::encode::{Coding, Effort, cost, encode_whole, pool};
 use crate::headers::{mark_coded, vary_by_accept_encoding};
 use crate::policy::Refusal;
 
@@ -43,7 +43,7 @@ struct Reading<B: Body> {
     parts: response::Parts,
     body: Peeked<B>,
     coding: Coding,
-    level: i32,
+    effort: Effort,
     plain_forbidden: bool,
     min_length: usize,
     /// Turns that the source may yet take.
@@ -88,7 +88,7 @@ where
                         parts,
                         body: Peeked::new(body),
                         coding,
-                        level: Levels::from(settings).level(coding),
+                        effort: Effort::of(settings, coding),
                         plain_forbidden,
                         min_length: usize::try_from(min_length).unwrap_or(usize::MAX),
                         grace: GRACE_TURNS,
@@ -146,7 +146,7 @@ where
 
     fn coded_whole(mut self) -> Response<CompressBody<B>> {
         let plain = self.body.front();
-        let coded = match encode_whole(self.coding, self.level, plain) {
+        let coded = match encode_whole(self.coding, self.effort, plain) {
             Ok(coded) if coded.len() < plain.len() || self.plain_forbidden => coded,
             Ok(_) => return self.plain(Refusal::NoGain),
             Err(error) => return self.failed(&error),
@@ -157,7 +157,7 @@ where
     }
 
     fn coded_stream(mut self) -> Response<CompressBody<B>> {
-        let encoder = pool::take(self.coding, self.level).and_then(|mut encoder| {
+        let encoder = pool::take(self.coding, self.effort).and_then(|mut encoder| {
             encoder.begin(self.body.size_hint().exact())?;
             Ok(encoder)
         });
@@ -178,7 +178,7 @@ where
 
     /// The longest body that is coded in one call, before its head is sent.
     fn whole_limit(&self) -> usize {
-        cost::step(self.coding, self.level).unwrap_or_default()
+        cost::step(self.coding, self.effort).unwrap_or_default()
     }
 }
 

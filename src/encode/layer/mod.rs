@@ -27,7 +27,7 @@ use tower_layer::Layer;
 use tower_service::Service;
 
 use super::body::BoxError;
-use super::{Coding, Levels};
+use super::{Coding, Engine, Levels};
 use crate::config::CodingSettings;
 pub use body::CompressBody;
 pub use future::ResponseFuture;
@@ -77,6 +77,11 @@ impl CompressLayer {
             options.settings.brotli_quality = levels.brotli;
             options.settings.zstd_level = levels.zstd;
         })
+    }
+
+    /// Codes gzip and deflate with this codec.
+    pub fn gzip_engine(self, engine: Engine) -> Self {
+        self.with(|options| options.settings.gzip_engine = engine)
     }
 
     /// Leaves bodies of fewer than `bytes` bytes plain.

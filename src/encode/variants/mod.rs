@@ -21,7 +21,7 @@ use quick_cache::{DefaultHashBuilder, OptionsBuilder, Weighter};
 use tokio::sync::Semaphore;
 use tokio::task;
 
-use super::{Coding, Flush, is_quick, pool};
+use super::{Coding, Effort, Flush, is_quick, pool};
 use crate::policy::Refusal;
 use crate::source::Stamp;
 pub use handle::Handle;
@@ -48,8 +48,8 @@ pub struct Key {
     pub stamp: Stamp,
     /// The coding.
     pub coding: Coding,
-    /// The level, one of [`Levels::level`](super::Levels::level).
-    pub level: i32,
+    /// How hard the encoder tries, and which it is.
+    pub effort: Effort,
 }
 
 /// The coded form of a file.
@@ -159,7 +159,7 @@ impl Store {
     where
         R: FnOnce() -> io::Result<Bytes> + Send + 'static,
     {
-        if usize::try_from(key.stamp.len).is_ok_and(|len| is_quick(key.coding, key.level, len)) {
+        if usize::try_from(key.stamp.len).is_ok_and(|len| is_quick(key.coding, key.effort, len)) {
             return encode(key, read, || true);
         }
         let permit = Arc::clone(&self.workshop).acquire_owned().await.map_err(io::Error::other)?;
@@ -195,7 +195,7 @@ where
     if plain.len() as u64 != key.stamp.len {
         return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the length of the file changed"));
     }
-    let mut encoder = pool::take(key.coding, key.level)?;
+    let mut encoder = pool::take(key.coding, key.effort)?;
     let mut coded = Vec::new();
     if plain.len() <= PIECE_BYTES {
         encoder.encode_whole(&plain, &mut coded)?;

@@ -4,6 +4,7 @@ use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
 use super::*;
+use crate::encode::Engine;
 use crate::encode::testing::{decode, noise, text};
 
 fn key(inode: u64, len: usize) -> Key {
@@ -16,7 +17,7 @@ fn key(inode: u64, len: usize) -> Key {
             changed: (1_700_000_000, 0),
         },
         coding: Coding::Gzip,
-        level: 1,
+        effort: Effort::from(1),
     }
 }
 
@@ -175,13 +176,14 @@ async fn a_file_too_large_for_the_store_is_not_admitted() {
 }
 
 #[tokio::test]
-async fn each_coding_level_and_state_of_a_file_has_its_own_variant() {
+async fn each_coding_effort_and_state_of_a_file_has_its_own_variant() {
     let store = Store::new(10 << 20);
     let base = key(1, 9000);
     let keys = [
         base,
         Key { coding: Coding::Zstd, ..base },
-        Key { level: 2, ..base },
+        Key { effort: Effort::from(2), ..base },
+        Key { effort: Effort { engine: Engine::ZlibRs, ..base.effort }, ..base },
         Key { stamp: Stamp { modified: (1_700_000_000, 1), ..base.stamp }, ..base },
         Key { stamp: Stamp { changed: (1_700_000_000, 1), ..base.stamp }, ..base },
         Key { stamp: Stamp { ino: 2, ..base.stamp }, ..base },
