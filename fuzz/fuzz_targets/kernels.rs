@@ -3,9 +3,10 @@
 
 #![no_main]
 
-use laneflate_fuzz::{Choices, Sizes, pieces};
+use laneflate_fuzz::{Choices, MOST_FLUSHES, Sizes, pieces};
 use laneflate_simd::{Decoder, Encoder, Error, Flush, Format, Kernels, Level, Status};
 use libfuzzer_sys::fuzz_target;
+use std::iter;
 
 const LIMIT: usize = 1 << 18;
 
@@ -37,7 +38,7 @@ fuzz_target!(|data: &[u8]| {
     }
 });
 
-/// Encodes in one call, or in pieces with this flush after each.
+/// Encodes in one call, or in pieces with this flush after each of the first.
 fn encode(
     kernels: &'static Kernels,
     format: Format,
@@ -53,7 +54,9 @@ fn encode(
         return coded;
     };
     let (mut sizes, mut rest) = (Sizes::new(sizes), body);
+    let mut flushes = iter::repeat_n(flush, MOST_FLUSHES);
     while !rest.is_empty() {
+        let flush = flushes.next().unwrap_or(Flush::None);
         let (piece, after) = rest.split_at(sizes.next().min(rest.len()));
         coded.extend(pieces::compress(&mut encoder, piece, flush, &mut sizes));
         rest = after;

@@ -3,7 +3,7 @@
 
 #![no_main]
 
-use laneflate_fuzz::{Choices, Sizes, oracle, pieces};
+use laneflate_fuzz::{Choices, MOST_FLUSHES, Sizes, oracle, pieces};
 use laneflate_simd::{Decoder, Encoder, ErrorKind, Flush, Format, Status};
 use libfuzzer_sys::fuzz_target;
 
@@ -37,6 +37,9 @@ struct Flushes<'a> {
 
 impl Flushes<'_> {
     fn after(&self, piece: usize) -> Flush {
+        if piece >= MOST_FLUSHES {
+            return Flush::None;
+        }
         let choice = self.choices.get(piece % self.choices.len().max(1)).copied().unwrap_or(0);
         [Flush::None, Flush::Sync, Flush::Full, Flush::None][usize::from(choice % 4)]
     }

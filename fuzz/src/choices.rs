@@ -2,8 +2,9 @@
 
 use laneflate_simd::{Format, Level};
 
-/// Longest body that is built. Two windows and more, so that the encoder slides and the decoder wraps.
-const LONGEST: usize = 3 << 15;
+/// Longest bodies that are built. The last is two windows and more, so that the encoder slides and the decoder wraps; most
+/// are short, so that there are many.
+const LONGEST: [usize; 4] = [1 << 9, 1 << 11, 1 << 13, 3 << 15];
 
 /// Reads the fuzzer's bytes as choices, from the first on. Where they end, every choice is 0.
 pub struct Choices<'a>(&'a [u8]);
@@ -53,9 +54,10 @@ impl<'a> Choices<'a> {
 
     /// Builds a body from all bytes that are left: literals, copies of what came before, runs and noise.
     pub fn body(&mut self) -> Vec<u8> {
+        let longest = self.one_of(&LONGEST);
         let mut body = Vec::new();
-        while !self.0.is_empty() && body.len() < LONGEST {
-            let room = LONGEST - body.len();
+        while !self.0.is_empty() && body.len() < longest {
+            let room = longest - body.len();
             match self.byte() % 4 {
                 0 => {
                     let count = usize::from(self.byte());
@@ -86,16 +88,15 @@ impl<'a> Choices<'a> {
     }
 }
 
-/// Sizes of pieces, over and over; never two that are 0 in a row, so that what is cut with them gets on.
+/// Sizes of pieces, over and over. At most each third is 0, so that a stream gets on that takes input and output in turn.
 pub struct Sizes<'a> {
     bytes: &'a [u8],
     at: usize,
-    last: usize,
 }
 
 impl<'a> Sizes<'a> {
     pub fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes, at: 0, last: 0 }
+        Self { bytes, at: 0 }
     }
 
     /// The next size.
@@ -103,8 +104,7 @@ impl<'a> Sizes<'a> {
     pub fn next(&mut self) -> usize {
         let byte = self.bytes.get(self.at % self.bytes.len().max(1)).copied().unwrap_or(0);
         self.at += 1;
-        self.last = if self.last == 0 { size(byte).max(1) } else { size(byte) };
-        self.last
+        size(byte).max(usize::from(self.at % 3 != 0))
     }
 }
 

@@ -22,8 +22,9 @@ pub fn zlib(format: Format, coded: &[u8], limit: usize) -> (Verdict, Vec<u8>) {
     let status = decoder.decompress(coded, &mut body, flate2::FlushDecompress::None);
     body.truncate(decoder.total_out() as usize);
     let verdict = match status {
-        Ok(flate2::Status::StreamEnd) if body.len() <= limit => Verdict::End(decoder.total_in() as usize),
-        Ok(_) if body.len() > limit => Verdict::Full,
+        // Even if what comes next is wrong, which zlib-rs looks at early.
+        _ if body.len() > limit => Verdict::Full,
+        Ok(flate2::Status::StreamEnd) => Verdict::End(decoder.total_in() as usize),
         Ok(_) => Verdict::Starved,
         Err(_) => Verdict::Bad,
     };
