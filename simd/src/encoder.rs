@@ -35,8 +35,8 @@ struct Stream {
     delivered: usize,
     /// The bits of the last, unfinished byte.
     bits: (u8, u8),
-    /// The last flush was done, and nothing came after it.
-    flushed: bool,
+    /// The last flush, if nothing came after it.
+    flushed: Flush,
     checksum: u32,
     length: u64,
 }
@@ -146,7 +146,7 @@ impl Encoder {
                 self.compress_chunk();
                 continue;
             }
-            if flush == Flush::None || (self.stream.flushed && flush != Flush::Finish) {
+            if !self.stream.is_due(flush) {
                 break Status::NeedsInput;
             }
             self.flush(flush);
@@ -206,7 +206,9 @@ impl Encoder {
         stream.window.extend_from_slice(part);
         stream.checksum = container::checksum(self.format, self.kernels, stream.checksum, part);
         stream.length += part.len() as u64;
-        stream.flushed &= part.is_empty();
+        if !part.is_empty() {
+            stream.flushed = Flush::None;
+        }
         part.len()
     }
 
@@ -233,7 +235,7 @@ impl Encoder {
             block::write_stored(&mut writer, &[], false);
         }
         stream.bits = writer.suspend();
-        stream.flushed = true;
+        stream.flushed = flush;
         if flush == Flush::Full {
             self.body.restart(stream.window.len());
             stream.window.clear();
@@ -265,7 +267,7 @@ impl Stream {
             pending: Vec::new(),
             delivered: 0,
             bits: (0, 0),
-            flushed: false,
+            flushed: Flush::None,
             checksum: container::seed(format),
             length: 0,
         }
@@ -283,6 +285,16 @@ impl Stream {
 
     fn uncompressed(&self) -> usize {
         self.window.len() - self.compressed
+    }
+
+    /// Whether the flush would do more than the last one did.
+    fn is_due(&self, flush: Flush) -> bool {
+        match flush {
+            Flush::None => false,
+            Flush::Sync => self.flushed == Flush::None,
+            Flush::Full => self.flushed != Flush::Full,
+            Flush::Finish => true,
+        }
     }
 
     /// Moves pending bytes to the output.

@@ -72,6 +72,20 @@ fn a_decoder_may_start_after_a_full_flush() {
     assert!(decode(Format::Raw, &coded[first..first + second.produced]) == body);
 }
 
+/// Found by fuzzing: the second flush was taken for a repetition, and the history stayed.
+#[test]
+fn a_full_flush_right_after_a_sync_flush_forgets_the_history() {
+    let body = words(3000);
+    let mut encoder = Encoder::new(Format::Raw, level(6));
+    let mut coded = vec![0; 10_000];
+    let mut start = encoder.compress(&body, &mut coded, Flush::Sync).unwrap().produced;
+    start += encoder.compress(&[], &mut coded[start..], Flush::Full).unwrap().produced;
+    let again = encoder.compress(&[], &mut coded[start..], Flush::Full).unwrap();
+    assert_eq!((again.produced, again.status), (0, Status::NeedsInput));
+    let rest = encoder.compress(&body, &mut coded[start..], Flush::Finish).unwrap();
+    assert!(decode(Format::Raw, &coded[start..start + rest.produced]) == body);
+}
+
 #[test]
 fn flushes_survive_small_outputs() {
     let body = words(3000);

@@ -10,6 +10,9 @@ mod coded_head;
 mod error;
 mod file;
 mod files;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing;
 mod listing;
 mod live_root;
 mod path;
