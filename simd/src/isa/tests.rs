@@ -3,7 +3,7 @@
 use super::*;
 use crate::deflate::cost::NEVER;
 use crate::deflate::histogram::Histogram;
-use crate::deflate::search::{MAX_KEYS, READ, PROBED, STRIP};
+use crate::deflate::search::{MAX_KEYS, PROBED, READ, STRIP};
 use crate::format::{MAX_MATCH, MIN_MATCH, WINDOW};
 
 macro_rules! suite {
