@@ -24,7 +24,7 @@ use crate::{Error, ErrorKind};
 use std::io;
 
 impl From<Error> for io::Error {
-    /// [`ErrorKind::UnexpectedEnd`](ErrorKind::UnexpectedEnd) is [`io::ErrorKind::UnexpectedEof`]; all else is
+    /// [`ErrorKind::UnexpectedEnd`] is [`io::ErrorKind::UnexpectedEof`]; all else is
     /// [`io::ErrorKind::InvalidInput`], as flate2 has it.
     fn from(error: Error) -> Self {
         let kind = match error.kind() {
