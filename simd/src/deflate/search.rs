@@ -49,7 +49,7 @@ pub(crate) const PROBED: usize = 8;
 pub(crate) const RUN: usize = 16;
 
 /// Bytes after a run that its steps may read.
-const READ: usize = 16;
+pub(crate) const READ: usize = 16;
 
 // The last position of a chunk, after a full window, on a scale that has just been moved down.
 const _: () = assert!(WINDOW + MAX_CHUNK < 1 << 16);

@@ -7,7 +7,7 @@ use super::Isa;
 use crate::checksum::fold::{Lane, crc32};
 use crate::deflate::cost::{Costs, NEVER, Prices};
 use crate::deflate::histogram::{LENGTH_INDEX, LITERAL_LANES, Symbols};
-use crate::deflate::search::{self, FACTORS, Hash, Links, PROBE_READ, PROBED, RUN};
+use crate::deflate::search::{self, FACTORS, Hash, Links, PROBED, READ, RUN};
 use crate::deflate::token::Token;
 use crate::format::{MAX_MATCH, MIN_MATCH, WINDOW};
 use crate::inflate::fast::COPY_SLACK;
@@ -76,7 +76,7 @@ impl Isa for Neon {
 #[target_feature(enable = "neon")]
 #[inline]
 unsafe fn hash_run<const WORDS: usize>(hash: &Hash, data: &[u8], at: usize, hashes: &mut [u16; RUN]) {
-    debug_assert!(at + RUN + 16 <= data.len());
+    debug_assert!(at + RUN + READ <= data.len());
     let shift = vdupq_n_s32(-(hash.shift as i32));
     let column = |first: usize| {
         let product = |sum, word: usize| {
@@ -113,7 +113,7 @@ unsafe fn probe_run(
     bias: usize,
     least: usize,
 ) -> u32 {
-    debug_assert!(at + RUN + PROBE_READ <= data.len() && at <= usize::from(u16::MAX) - RUN);
+    debug_assert!(at + RUN + READ <= data.len() && at <= usize::from(u16::MAX) - RUN);
     // SAFETY: the array has the 32 bytes.
     let lanes = unsafe { [vld1q_u16(LANES.as_ptr()), vld1q_u16(LANES.as_ptr().add(8))] };
     let here = lanes.map(|lanes| vaddq_u16(lanes, vdupq_n_u16((at + bias) as u16)));

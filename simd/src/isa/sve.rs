@@ -18,7 +18,7 @@ use super::Isa;
 use super::neon::{self, Neon};
 use crate::deflate::cost::{Costs, Prices};
 use crate::deflate::histogram::Symbols;
-use crate::deflate::search::{Hash, Links, MAX_KEYS, PROBE_READ, PROBED, RUN, STRIP};
+use crate::deflate::search::{Hash, Links, MAX_KEYS, PROBED, READ, RUN, STRIP};
 use crate::deflate::token::Token;
 use crate::format::WINDOW;
 use core::arch::asm;
@@ -106,7 +106,7 @@ unsafe fn probe_run(
     bias: usize,
     least: usize,
 ) -> u32 {
-    debug_assert!(at + RUN + PROBE_READ <= data.len() && least <= PROBED);
+    debug_assert!(at + RUN + READ <= data.len() && least <= PROBED);
     let (links, keys) = links.base();
     let deep: u32;
     // SAFETY: the lanes of `p0` are positions of the run; of each key's links, a run is read. The bytes that are loaded
@@ -197,7 +197,7 @@ unsafe fn probe_run(
             stride = in(reg) 2 * STRIP,
             run = in(reg) run.as_mut_ptr(),
             run_len = in(reg) RUN,
-            read = in(reg) PROBE_READ,
+            read = in(reg) RUN + READ,
             at = in(reg) at,
             here = in(reg) at + bias,
             least = in(reg) least << LENGTH_BIT,

@@ -3,7 +3,7 @@
 use super::*;
 use crate::deflate::cost::NEVER;
 use crate::deflate::histogram::Histogram;
-use crate::deflate::search::{MAX_KEYS, PROBE_READ, PROBED, STRIP};
+use crate::deflate::search::{MAX_KEYS, PROBED, READ, STRIP};
 use crate::format::{MAX_MATCH, MIN_MATCH, WINDOW};
 
 macro_rules! suite {
@@ -110,7 +110,7 @@ fn hashes<I: Isa, const WORDS: usize>(bytes: usize) {
     for bits in 8..=16 {
         let hash = Hash::new(bytes, bits);
         let data: Vec<u8> = (0..200).map(|_| random.below(256) as u8).collect();
-        for at in 0..=data.len() - RUN - 16 {
+        for at in 0..=data.len() - RUN - READ {
             let (mut expected, mut hashes) = ([0; RUN], [0; RUN]);
             // SAFETY: as many bytes follow `at`.
             unsafe {
@@ -127,7 +127,7 @@ fn probes<I: Isa>() {
     for round in 0..600 {
         // At the start of the data, and around a full window; the last run ends as early as it may.
         let at = if round % 2 == 0 { random.below(40) } else { WINDOW - 20 + random.below(40) };
-        let data = random.bytes(at + RUN + PROBE_READ);
+        let data = random.bytes(at + RUN + READ);
         let bias = 1 + random.below(60_000);
         let mut all = vec![[0u16; STRIP]; 1 + random.below(MAX_KEYS)];
         let from = random.below(STRIP - RUN + 1);
