@@ -48,7 +48,7 @@ pub(crate) trait Isa {
     ///
     /// # Safety
     ///
-    /// `at + RUN + 16 <= data.len()`.
+    /// `at + RUN + READ <= data.len()`.
     #[inline(always)]
     unsafe fn hash_run<const WORDS: usize>(hash: &Hash, data: &[u8], at: usize, hashes: &mut [u16; RUN]) {
         for (lane, slot) in hashes.iter_mut().enumerate() {
@@ -61,7 +61,7 @@ pub(crate) trait Isa {
     ///
     /// # Safety
     ///
-    /// `at + RUN + 16 <= data.len()`.
+    /// `at + RUN + READ <= data.len()`.
     #[inline(always)]
     unsafe fn probe_run(
         run: &mut [Token; RUN],

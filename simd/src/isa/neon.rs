@@ -76,7 +76,7 @@ impl Isa for Neon {
 #[target_feature(enable = "neon")]
 #[inline]
 unsafe fn hash_run<const WORDS: usize>(hash: &Hash, data: &[u8], at: usize, hashes: &mut [u16; RUN]) {
-    debug_assert!(at + RUN + 16 <= data.len());
+    debug_assert!(at + RUN + READ <= data.len());
     let shift = vdupq_n_s32(-(hash.shift as i32));
     let column = |first: usize| {
         let product = |sum, word: usize| {

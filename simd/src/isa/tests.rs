@@ -110,7 +110,7 @@ fn hashes<I: Isa, const WORDS: usize>(bytes: usize) {
     for bits in 8..=16 {
         let hash = Hash::new(bytes, bits);
         let data: Vec<u8> = (0..200).map(|_| random.below(256) as u8).collect();
-        for at in 0..=data.len() - RUN - 16 {
+        for at in 0..=data.len() - RUN - READ {
             let (mut expected, mut hashes) = ([0; RUN], [0; RUN]);
             // SAFETY: as many bytes follow `at`.
             unsafe {
