@@ -72,7 +72,7 @@ fn a_decoder_may_start_after_a_full_flush() {
     assert!(decode(Format::Raw, &coded[first..first + second.produced]) == body);
 }
 
-/// Found by fuzzing: the second flush was taken for a repetition, and the history stayed.
+/// The second flush was once taken for a repetition, and the history stayed.
 #[test]
 fn a_full_flush_right_after_a_sync_flush_forgets_the_history() {
     let body = words(3000);

@@ -18,7 +18,7 @@ const LEAST_ROOM: usize = 512;
 
 /// A decoder of one body.
 pub(super) enum Decoder {
-    Inflate(Inflate),
+    Inflate(Box<Inflate>),
     Brotli { codec: BrotliDecoder, at: At },
     Zstd { codec: DCtx<'static>, at: At },
 }
@@ -43,8 +43,8 @@ pub(super) enum At {
 impl Decoder {
     pub(super) fn new(coding: Coding) -> io::Result<Self> {
         Ok(match coding {
-            Coding::Gzip => Self::Inflate(Inflate::new(Some(Format::Gzip))),
-            Coding::Deflate => Self::Inflate(Inflate::new(None)),
+            Coding::Gzip => Self::Inflate(Box::new(Inflate::new(Some(Format::Gzip)))),
+            Coding::Deflate => Self::Inflate(Box::new(Inflate::new(None))),
             Coding::Brotli => Self::Brotli { codec: BrotliDecoder::new(), at: At::Start },
             Coding::Zstd => {
                 let mut codec = DCtx::try_create().ok_or(io::ErrorKind::OutOfMemory)?;
