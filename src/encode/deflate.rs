@@ -14,7 +14,16 @@ const ROOM: (usize, usize) = (1 << 10, 16 << 10);
 pub struct DeflateEncoder {
     codec: Codec,
     format: Format,
-    fresh: bool,
+    effort: Effort,
+    stage: Stage,
+}
+
+/// How far the body under way is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Fresh,
+    Begun,
+    Finished,
 }
 
 // The one at hand by default is not behind a pointer.
@@ -37,18 +46,22 @@ impl DeflateEncoder {
     pub(super) const IDLE_BYTES: usize = 1 << 20;
 
     pub(super) fn new(format: Format, effort: Effort) -> Self {
-        Self { codec: Codec::new(format, effort), format, fresh: true }
+        Self { codec: Codec::new(format, effort), format, effort, stage: Stage::Fresh }
     }
 
     pub(super) fn reset(&mut self) {
-        if !self.fresh {
-            self.codec.reset();
-            self.fresh = true;
+        match (self.stage, &mut self.codec) {
+            (Stage::Fresh, _) => return,
+            (_, Codec::Laneflate(codec)) => codec.reset(),
+            (Stage::Finished, Codec::ZlibRs(codec)) => codec.reset(),
+            // After a body that was left unfinished, the reset of zlib-rs keeps bits of it.
+            (Stage::Begun, Codec::ZlibRs(_)) => self.codec = Codec::new(self.format, self.effort),
         }
+        self.stage = Stage::Fresh;
     }
 
     pub(super) fn push(&mut self, input: &[u8], out: &mut Vec<u8>, flush: Flush) -> io::Result<()> {
-        if self.fresh && flush == Flush::Finish {
+        if self.stage == Stage::Fresh && flush == Flush::Finish {
             return self.encode_whole(input, out);
         }
         self.push_stream(input, out, flush)
@@ -67,7 +80,7 @@ impl DeflateEncoder {
     }
 
     fn push_stream(&mut self, input: &[u8], out: &mut Vec<u8>, flush: Flush) -> io::Result<()> {
-        self.fresh = false;
+        self.stage = Stage::Begun;
         let mut rest = input;
         loop {
             let used = out.len();
@@ -77,6 +90,9 @@ impl DeflateEncoder {
             let step = result?;
             rest = &rest[step.consumed..];
             if step.done {
+                if flush == Flush::Finish {
+                    self.stage = Stage::Finished;
+                }
                 return Ok(());
             }
         }
@@ -100,13 +116,6 @@ impl Codec {
                     Format::Raw => Compress::new(level, false),
                 })
             }
-        }
-    }
-
-    fn reset(&mut self) {
-        match self {
-            Self::Laneflate(codec) => codec.reset(),
-            Self::ZlibRs(codec) => codec.reset(),
         }
     }
 
