@@ -86,9 +86,9 @@ static PLANS: [Plan; 13] = [
     cheapest(&[3, 4, 7, 12], 15, 1),
     cheapest(&[3, 4, 6, 9, 12], 15, 1),
     cheapest(&[3, 4, 6, 9, 12], 15, 2),
-    // From here on every position is searched, which takes three times as long.
-    optimal(20, 40, 1),
+    // From here on every position is searched, which takes six times as long.
     optimal(40, 128, 2),
-    optimal(60, 160, 4),
+    optimal(60, 160, 3),
+    optimal(120, 200, 5),
     optimal(300, 258, 8),
 ];
