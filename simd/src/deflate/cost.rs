@@ -3,16 +3,17 @@
 //! ```text
 //! for each position, from the last to the first:
 //!     total = min(literal + total of the next position,
-//!                 match + total of the position after it,
-//!                 match without its last byte + total of the position after that)
+//!                 near match + total of the position after it,
+//!                 far match + total of the position after it,
+//!                 far match without its last byte + total of the position after that)
 //! ```
 //!
 //! The costs come from typical text, or from the codes of an earlier parse of the same chunk.
 //!
 //! 1. No step has a branch on data, which no predictor could learn.
 //! 2. What a match costs does not depend on the totals; it is found for a run of positions at once.
-//! 3. Where there is no match, its "position after it" is the position itself, the total of which is not known yet and
-//!    set to more than any parse costs.
+//! 3. Where there is no match, its price is more than any parse costs.
+//! 4. A chunk is cut into sixteen segments, which do not wait for each other: vectors take all of them at once.
 
 use super::chain::Chains;
 use super::histogram::Histogram;
@@ -175,7 +176,7 @@ pub(crate) fn choose_segments<I: Isa>(
     costs: &Costs,
     totals: &mut [u32],
 ) {
-    // First things first: a segment reads what the matches of the next one are, before they are chosen from.
+    // From the first on: a segment runs up through the matches of the next one, which must not be chosen from yet.
     for segment in 0..SEGMENTS {
         let range = segment * stride..(segment + 1) * stride + RUN_UP;
         let far = &mut far[range.clone()];

@@ -419,8 +419,14 @@ fn code_run(run: &[Token; RUN], codes: &Codes, coded: &mut Coded) -> bool {
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn split(run: &[Token; RUN]) -> (__m512i, __m512i) {
+    parts(tokens(run))
+}
+
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn tokens(run: &[Token; RUN]) -> __m512i {
     // SAFETY: the run has the 64 bytes.
-    parts(unsafe { _mm512_loadu_si512(run.as_ptr().cast()) })
+    unsafe { _mm512_loadu_si512(run.as_ptr().cast()) }
 }
 
 #[target_feature(enable = "avx512f")]

@@ -1,6 +1,6 @@
 //! The cheapest parse, sixteen segments at a time.
 
-use super::{LANES, distance_slot, load, load16, lookup, parts, store};
+use super::{LANES, distance_slot, load, load16, lookup, parts, store, tokens};
 use crate::deflate::cost::{self, Costs, Prices, RUN_UP, SEGMENTS};
 use crate::deflate::search::RUN;
 use crate::deflate::token::Token;
@@ -49,10 +49,7 @@ fn prices(near: __m512i, far: __m512i, costs: &Costs) -> [__m512i; 3] {
 #[target_feature(enable = "avx512f,avx512cd")]
 #[inline]
 pub(super) fn price_run(near: &[Token; RUN], far: &[Token; RUN], costs: &Costs, prices_of: &mut Prices) {
-    // SAFETY: the runs have the 64 bytes.
-    let (near, far) =
-        unsafe { (_mm512_loadu_si512(near.as_ptr().cast()), _mm512_loadu_si512(far.as_ptr().cast())) };
-    let [close, whole, short] = prices(near, far, costs);
+    let [close, whole, short] = prices(tokens(near), tokens(far), costs);
     store(&mut prices_of.near, close);
     store(&mut prices_of.whole, whole);
     store(&mut prices_of.short, short);
@@ -136,9 +133,8 @@ pub(super) fn choose_segments(
 fn columns(map: &[Token], stride: usize, from: usize) -> [__m512i; RUN] {
     let mut rows = [_mm512_setzero_si512(); RUN];
     for (segment, row) in rows.iter_mut().enumerate() {
-        let tokens = &map[segment * stride + from..][..RUN];
-        // SAFETY: the tokens are 64 bytes.
-        *row = unsafe { _mm512_loadu_si512(tokens.as_ptr().cast()) };
+        let run = map[segment * stride + from..].first_chunk().expect("the maps are padded");
+        *row = tokens(run);
     }
     transposed(rows)
 }
